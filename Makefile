@@ -1,0 +1,41 @@
+# Each target sets itself up in .venv from the locked versions, and does nothing twice.
+PYTHON ?= python3
+BIN := .venv/bin
+READY := .venv/.ready
+
+.PHONY: demo test lint bench docs lock clean
+
+demo: $(READY)  ## the tour: laws of the toy model beside the paper's, with pictures in demo/
+	$(BIN)/daybreak demo
+
+test: $(READY)  ## the whole test suite
+	$(BIN)/python -m pytest -n auto
+
+lint: $(READY)  ## format, lint, types, and the floors of the house
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/lint-imports
+	$(BIN)/pyright
+
+bench: $(READY)  ## ratios against a peer, measured in one run
+	$(BIN)/python benchmarks/plateaus.py
+
+docs: $(READY)  ## write the generated pages again
+	$(BIN)/python docs/generate.py
+
+lock:  ## resolve anew what pyproject.toml allows, and write it down
+	rm -rf .venv && $(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --upgrade pip
+	$(BIN)/python -m pip install --quiet -e '.[dev]'
+	$(BIN)/python -m pip freeze --exclude-editable --exclude pip > requirements.lock
+
+$(READY): requirements.lock pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Daybreak needs Python 3.11 or newer; set PYTHON=…")'
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.lock
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-build-isolation --no-deps -e .
+	@touch $@
+
+clean:
+	rm -rf .venv build dist demo .pytest_cache .ruff_cache .hypothesis .import_linter_cache
+	find src tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,76 @@
+"""What a verb answers: plain data for `--json`, and the same for a person to read."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, final
+
+import tyro
+from rich.console import Console
+from rich.table import Table
+
+from daybreak.errors import RequestError
+
+Json = Annotated[
+    bool, tyro.conf.FlagCreatePairsOff, tyro.conf.arg(help="Print one JSON document on stdout, and nothing else.")
+]
+
+
+def _whole(text: str) -> int:
+    try:
+        number = float(text)
+        if number == int(number):
+            return int(number)
+    except (ValueError, OverflowError):
+        pass
+    raise ValueError(f"{text!r} is not a whole number")
+
+
+Whole = Annotated[
+    int,
+    tyro.constructors.PrimitiveConstructorSpec(
+        nargs=1,
+        metavar="INT",
+        instance_from_str=lambda args: _whole(args[0]),
+        is_instance=lambda x: isinstance(x, int),
+        str_from_instance=lambda x: [str(x)],
+    ),
+]
+"""A whole number; 1e7 is one too."""
+
+
+@final
+@dataclass(frozen=True)
+class Answer:
+    """What a verb found: `data` is all of it, `show` writes it for a person."""
+
+    data: dict[str, Any]
+    show: Callable[[Console], None]
+
+
+def table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> Table:
+    """A table in the house style: first column left, numbers right."""
+    made = Table(title=title, title_justify="left", title_style="bold", header_style="bold", box=None, pad_edge=False)
+    for i, name in enumerate(columns):
+        made.add_column(name, justify="left" if i == 0 else "right")
+    for row in rows:
+        made.add_row(*row)
+    return made
+
+
+def check_new_folder(name: str, path: Path) -> None:
+    """Refuse a folder to write to that is a file, before anything is computed."""
+    if path.exists() and not path.is_dir():
+        raise RequestError(f"{name} = {str(path)!r} is not allowed: it is a file, and a folder is needed.")
+
+
+def check_picture(name: str, path: Path | None) -> None:
+    """Refuse a picture file that could not be written, before anything is computed."""
+    if path is None:
+        return
+    if path.suffix not in (".png", ".pdf", ".svg"):
+        raise RequestError(f"{name} = {str(path)!r} is not allowed: the file name must end in .png, .pdf or .svg.")
+    if path.is_dir() or not path.parent.is_dir():
+        raise RequestError(
+            f"{name} = {str(path)!r} is not allowed: {str(path.parent)!r} must be a folder, and the file not one."
+        )

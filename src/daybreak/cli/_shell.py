@@ -1,0 +1,94 @@
+"""Parse, call one verb, show its answer. Errors and exit codes of every verb are decided here and nowhere else.
+
+0 done · 1 the work failed · 2 the request was wrong (one sentence on stderr, nothing written) · 130 interrupted.
+"""
+
+import io
+import json
+import os
+import re
+import sys
+from collections.abc import Sequence
+from contextlib import redirect_stderr
+from typing import Annotated
+
+import tyro
+from rich.console import Console
+
+from daybreak.cli.demo import Demo
+from daybreak.cli.doctor import Doctor
+from daybreak.cli.reproduce import Reproduce
+from daybreak.cli.theory import Theory
+from daybreak.errors import RequestError
+
+Verb = (
+    Annotated[Demo, tyro.conf.subcommand("demo")]
+    | Annotated[Theory, tyro.conf.subcommand("theory")]
+    | Annotated[Reproduce, tyro.conf.subcommand("reproduce")]
+    | Annotated[Doctor, tyro.conf.subcommand("doctor")]
+)
+_ABOUT = "Measure, explain, predict and hasten the emergence of sparse attention in training."
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command; returns its exit code."""
+    try:
+        verb = parse(sys.argv[1:] if arguments is None else arguments)
+        answer = verb.answer()
+        if verb.json:
+            print(json.dumps(answer.data, ensure_ascii=False, allow_nan=False))  # noqa: T201
+        else:
+            answer.show(Console(soft_wrap=True))
+        sys.stdout.flush()
+    except RequestError as error:
+        return _say(str(error), 2)
+    except BrokenPipeError:  # the reader, such as head, has gone
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    except KeyboardInterrupt:
+        return _say("Interrupted. Run the same command again to go on.", 130)
+    except Exception as error:
+        if os.environ.get("DAYBREAK_TRACEBACK"):
+            raise
+        return _say(f"{type(error).__name__}: {error} (set DAYBREAK_TRACEBACK=1 to see where)", 1)
+    return 0
+
+
+def parse(arguments: Sequence[str]):
+    """The verb that the arguments ask for.
+
+    Raises:
+        RequestError: for anything the parser refuses, as one sentence.
+        SystemExit: after `--help`.
+    """
+    if not arguments:
+        arguments = ["--help"]
+    refusal = io.StringIO()
+    try:
+        with redirect_stderr(refusal):
+            return tyro.cli(Verb, prog="daybreak", description=_ABOUT, args=list(arguments))
+    except SystemExit as stop:
+        if not stop.code:
+            raise
+        raise RequestError(_sentence(refusal.getvalue())) from None
+
+
+def _sentence(box: str) -> str:
+    """What tyro's framed message says, on one line: the fault, and what it suggests instead."""
+    plain = re.sub(r"\x1b\[[0-9;]*m", "", box)
+    lines = [line.strip("│ ") for line in plain.splitlines() if line.startswith("│")]
+    sections = [" ".join(x.split()) for x in re.split(r"─{3,}", "\n".join(lines))]
+    said = [sections[0].replace(" .", ".")]
+    for section in sections[1:]:
+        if near := re.match(r"Perhaps you meant: (\S+)", section):
+            said.append(f"Perhaps you meant {near[1]}")
+        elif section.startswith("Available subcommands"):
+            said.append(section)
+        elif section.startswith("For full helptext"):
+            said.append(f"See {section[section.index('daybreak') :]}")
+    return ". ".join(x.rstrip(".") for x in said) + "."
+
+
+def _say(sentence: str, code: int) -> int:
+    print(f"daybreak: {sentence}", file=sys.stderr)  # noqa: T201
+    return code

@@ -1,0 +1,13 @@
+"""How things are drawn: arrays in, Matplotlib figures out. One look for the command, the studies and the docs."""
+
+from daybreak.pictures.laws import law_panel as law_panel
+from daybreak.pictures.portrait import portrait as portrait
+from daybreak.pictures.style import MARKERS as MARKERS
+from daybreak.pictures.style import NEUTRAL as NEUTRAL
+from daybreak.pictures.style import OURS as OURS
+from daybreak.pictures.style import PAPER as PAPER
+from daybreak.pictures.style import logarithmic as logarithmic
+from daybreak.pictures.style import look as look
+from daybreak.pictures.style import panels as panels
+from daybreak.pictures.style import save as save
+from daybreak.pictures.style import shades as shades

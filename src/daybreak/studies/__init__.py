@@ -1,0 +1,10 @@
+"""What the papers claim: one file per figure, each with measurements, laws, claims and a picture."""
+
+from daybreak.studies._study import Claim as Claim
+from daybreak.studies._study import Findings as Findings
+from daybreak.studies._study import Scale as Scale
+from daybreak.studies._study import Study as Study
+from daybreak.studies.catalogue import STUDIES as STUDIES
+from daybreak.studies.catalogue import find as find
+from daybreak.studies.reproduce import Reproduction as Reproduction
+from daybreak.studies.reproduce import reproduce as reproduce

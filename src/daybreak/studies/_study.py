@@ -1,0 +1,97 @@
+"""What a study is: a figure of a paper, with what was measured for it, what it claims, and the picture."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, field
+from itertools import product
+from typing import Any, Literal, final
+
+import numpy as np
+from matplotlib.figure import Figure
+from numpy.typing import NDArray
+
+from daybreak._types import Bools
+from daybreak.measure import Law
+
+Scale = Literal["smoke", "laptop", "paper"]
+Verdict = Literal["holds", "fails", "undecided"]
+Table = dict[str, NDArray]
+Tables = dict[str, Table]
+
+
+@final
+@dataclass(frozen=True)
+class Claim:
+    """One checkable sentence of a paper, what the paper gives for it, what we measured, and the verdict.
+
+    A claim whose id ends in a word (`A2l-free`) is ours, not the paper's.
+    """
+
+    id: str
+    sentence: str
+    paper: str
+    ours: str
+    verdict: Verdict
+    note: str = ""
+
+    def as_json(self) -> dict[str, Any]:
+        """The claim as plain data."""
+        return asdict(self)
+
+
+@final
+@dataclass(frozen=True)
+class Findings:
+    """What a study found: claims with verdicts, and the laws they rest on."""
+
+    claims: tuple[Claim, ...]
+    laws: Mapping[str, Law] = field(default_factory=dict)
+
+
+@final
+@dataclass(frozen=True)
+class Study:
+    """A figure: measurements → laws and claims → picture.
+
+    Args:
+        name: what the command calls it, `fig1c`.
+        paper: the folder of its paper under `studies/`, `emergence` or `incremental`.
+        title: one line for lists.
+        minutes: rough cost on two cores at each scale.
+        measure: compute the tables at a scale.
+        judge: laws and claims from the tables.
+        draw: the picture from both.
+    """
+
+    name: str
+    paper: Literal["emergence", "incremental"]
+    title: str
+    minutes: Mapping[Scale, float]
+    measure: Callable[[Scale], Tables]
+    judge: Callable[[Tables], Findings]
+    draw: Callable[[Tables, Findings], Figure]
+
+
+def verdict(condition: bool) -> Verdict:
+    """`holds` or `fails`, for claims that the measurements decide."""
+    return "holds" if condition else "fails"
+
+
+def grid(**axes: Any) -> Table:
+    """Every combination of the axes, one row each.
+
+    Example:
+        >>> grid(T=[64, 128], d=[16])["T"].tolist()
+        [64.0, 128.0]
+    """
+    rows = np.array(list(product(*axes.values())), dtype=np.float64)
+    return dict(zip(axes, rows.T, strict=True))
+
+
+def stack(*tables: Table) -> Table:
+    """Rows of several tables of equal columns below each other."""
+    return {name: np.concatenate([table[name] for table in tables]) for name in tables[0]}
+
+
+def select(table: Table, rows: Bools) -> Table:
+    """The rows of a table for which a condition holds."""
+    return {name: column[rows] for name, column in table.items()}

@@ -1,0 +1,26 @@
+"""All studies, in the order of the papers, and how to find one by name."""
+
+from difflib import get_close_matches
+
+from daybreak.errors import RequestError
+from daybreak.studies._study import Study
+from daybreak.studies.emergence import fig1a, fig1b, fig1c, fig2_left, fig2_right, fig6, fig7, fig8, fig9, fig10
+
+STUDIES: tuple[Study, ...] = tuple(
+    module.STUDY for module in (fig1a, fig1b, fig1c, fig2_left, fig2_right, fig6, fig7, fig8, fig9, fig10)
+)
+
+
+def find(name: str) -> Study:
+    """The study of that name.
+
+    Example:
+        >>> find("fig1c").paper
+        'emergence'
+    """
+    names = [study.name for study in STUDIES]
+    if name not in names:
+        near = get_close_matches(name, names, n=1)
+        hint = f" Did you mean {near[0]}?" if near else ""
+        raise RequestError(f"study {name!r} is unknown: there are {', '.join(names)}.{hint}")
+    return STUDIES[names.index(name)]

@@ -1,0 +1,81 @@
+"""A point of the toy problem: sequence length T, dimension d, repetition B and p, and how the logits move."""
+
+from typing import Literal, NamedTuple, get_args
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from daybreak._types import Bools, Floats
+from daybreak.errors import RequestError
+
+Logits = Literal["tied", "free"]
+
+
+class Setting(NamedTuple):
+    """Checked settings, one number or one array per field; a pytree, so that `vmap` can map over it."""
+
+    T: Floats
+    d: Floats
+    B: Floats
+    p: Floats
+    free: Floats  # 1 if every position has a logit of its own, 0 if one scalar drives the relevant ones
+
+    @property
+    def mobility(self):
+        """Factor with which Δa follows its gradient.
+
+        1 when one scalar drives all relevant logits (`tied`, what paper A integrates), 1/B + 1/(T−B) when every
+        position has a logit of its own (`free`, what it defines).
+        """
+        return 1 + self.free * (1 / self.B + 1 / (self.T - self.B) - 1)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Shape of the batch of settings."""
+        return self.T.shape
+
+
+def check_setting(T: ArrayLike, d: ArrayLike, B: ArrayLike, p: ArrayLike, logits: str) -> Setting:
+    """Broadcast the arguments against each other and refuse what the mathematics does not cover.
+
+    Raises:
+        RequestError: naming the argument, the first value at fault and what is allowed.
+    """
+    if logits not in get_args(Logits):
+        raise RequestError(f"logits = {logits!r} is unknown: choose 'tied' or 'free'.")
+    numbers = [_as_numbers(name, value) for name, value in (("T", T), ("d", d), ("B", B), ("p", p))]
+    try:
+        T, d, B, p = (np.array(x) for x in np.broadcast_arrays(*numbers))
+    except ValueError:
+        shapes = ", ".join(f"{name} {x.shape}" for name, x in zip("TdBp", numbers, strict=True))
+        raise RequestError(f"T, d, B and p must broadcast against each other, but their shapes are {shapes}.") from None
+    _refuse("T", T, T < 2, "the sequence length must be at least 2")
+    _refuse("d", d, d < 1, "the dimension must be at least 1")
+    _refuse("B", B, B < 1, "the relevant token must appear at least once")
+    _refuse("B", B, B > T - 1, "the relevant token may fill all places but one, so B must be at most T − 1")
+    _refuse("p", p, (p < 0) | (p >= 1), "the probability of repetition must lie in [0, 1)")
+    return Setting(T, d, B, p, np.full_like(T, logits == "free"))
+
+
+def check_fraction(name: str, value: ArrayLike) -> Floats:
+    """Refuse what does not lie strictly between 0 and 1."""
+    x = _as_numbers(name, value)
+    _refuse(name, x, (x <= 0) | (x >= 1), "it is a fraction of the starting loss and must lie strictly between 0 and 1")
+    return x
+
+
+def _as_numbers(name: str, value: ArrayLike) -> Floats:
+    try:
+        x = np.asarray(value)
+        if x.dtype.kind not in "iuf":
+            raise TypeError
+        x = x.astype(np.float64)
+    except (TypeError, ValueError):
+        raise RequestError(f"{name} = {value!r} is not allowed: it must be a number or an array of numbers.") from None
+    _refuse(name, x, ~np.isfinite(x), "it must be finite")
+    return x
+
+
+def _refuse(name: str, values: Floats, at_fault: Bools, why: str) -> None:
+    if np.any(at_fault):
+        raise RequestError(f"{name} = {values[at_fault].flat[0]:g} is not allowed: {why}.")

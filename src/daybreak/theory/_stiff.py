@@ -1,0 +1,59 @@
+"""SciPy's LSODA for the few flows an explicit solver creeps along: p close to 1, levels close to 0.
+
+There the repeated direction relaxes many orders of magnitude faster than the others. LSODA switches to an implicit
+method by itself; it takes one flow at a time.
+"""
+
+from collections.abc import Callable
+from functools import partial
+
+import jax
+import numpy as np
+from scipy.integrate import solve_ivp
+
+from daybreak._types import Floats
+from daybreak.theory import reduced
+from daybreak.theory._setting import Setting
+
+_LSODA = {"method": "LSODA", "rtol": 1e-10, "atol": 1e-12}
+
+
+def crossing(setting: Setting, scale: float, start: Floats, level: float) -> float:
+    """Scaled time from `start` until the clean loss has fallen to `level` of its first value, one half."""
+
+    def excess(_, state):
+        return reduced.clean_loss(state, setting, np) - level / 2
+
+    excess.terminal = True  # pyright: ignore[reportFunctionMemberAccess]
+    velocity = _velocity(reduced.loss_three, setting, scale)
+    span = 64.0
+    while True:
+        solution = solve_ivp(velocity, (0, span), start, events=excess, **_LSODA)
+        if solution.t_events[0].size:
+            return float(solution.t_events[0][0])
+        if not solution.success:
+            raise ArithmeticError(f"The flow could not be integrated at {setting}: {solution.message}")
+        span *= 64
+
+
+def states(loss: Callable, setting: Setting, scale: float, start: Floats, times: Floats) -> Floats:
+    """States of the flow of a reduced loss from `start` at the given times."""
+    scaled = times * scale
+    velocity = _velocity(loss, setting, scale)
+    solution = solve_ivp(velocity, (0, scaled[-1]), start, t_eval=scaled, **_LSODA)
+    if not solution.success:
+        raise ArithmeticError(f"The flow could not be integrated at {setting}: {solution.message}")
+    return solution.y.T
+
+
+def _velocity(loss: Callable, setting: Setting, scale: float):
+    def velocity(_, state):
+        with jax.enable_x64():
+            return np.asarray(_compiled(loss, state, setting)) / scale
+
+    return velocity
+
+
+@partial(jax.jit, static_argnames="loss")
+def _compiled(loss: Callable, state, setting: Setting):
+    return reduced.velocity(state, setting, loss)

@@ -1,0 +1,123 @@
+"""Plateau lengths of the flow, thousands at once (paper A, D.1).
+
+Flows are integrated side by side, as lanes of one compiled program, in rounds: lanes that have crossed the level leave
+after each round, so a slow flow does not hold up the others. Two widths are compiled, whatever the number of settings.
+"""
+
+import os
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from typing import NamedTuple
+
+import diffrax
+import jax
+import jax.numpy as jnp
+import numpy as np
+import optimistix
+from jaxtyping import Array, Bool, Float
+from numpy.typing import ArrayLike, NDArray
+
+from daybreak._types import Bools, Floats
+from daybreak.theory import _stiff, reduced
+from daybreak.theory._setting import Logits, Setting, check_fraction, check_setting
+from daybreak.theory.escape import rate
+
+_TOLERANCE = 1e-8
+_WIDTHS = (16, 1024)  # lanes of a compiled program: for a handful of settings, and for many
+_ROUND = 256  # solver steps between two looks at who is done
+_ROUNDS = 64  # a flow that needs more is stiff and goes to LSODA
+
+
+def plateau(
+    T: ArrayLike, d: ArrayLike, B: ArrayLike = 1, p: ArrayLike = 0.0, *, logits: Logits = "tied", level: ArrayLike = 0.2
+):
+    """Flow time until the clean loss has fallen to `level` of its start, to a relative 1e-6.
+
+    Broadcasts over arrays in all arguments but `logits`. Every plateau of the flow ends, so none is censored.
+
+    Args:
+        T: sequence length.
+        d: dimension of tokens and targets.
+        B: copies of the relevant token in the context; the test loss has the same B (paper A, D.1).
+        p: probability that the relevant token is the repeated one; the test loss has none.
+        logits: `tied` (one scalar drives all relevant logits) or `free` (each position has its own).
+        level: fraction of the starting loss at which the plateau counts as over.
+
+    Example:
+        >>> plateau(T=512, d=64).round()
+        np.float64(5319.0)
+        >>> plateau(T=[256, 512], d=64, B=[[1], [4]]).shape
+        (2, 2)
+    """
+    setting = check_setting(T, d, B, p, logits)
+    level = check_fraction("level", level)
+    shape = np.broadcast_shapes(setting.shape, level.shape)
+    flat = Setting(*(np.broadcast_to(x, shape).ravel() for x in setting))
+    return _lengths(flat, np.broadcast_to(level, shape).ravel()).reshape(shape)[()]
+
+
+class _Lanes(NamedTuple):
+    """Flows under way, one per row: where they are taken, their scale and level, and how far they have come."""
+
+    setting: Setting
+    scale: Floats
+    level: Floats
+    time: Floats
+    state: Floats
+
+    def take(self, rows) -> "_Lanes":
+        return jax.tree.map(lambda x: x[rows], self)
+
+
+def _lengths(setting: Setting, level: Floats) -> Floats:
+    lanes = _Lanes(setting, rate(setting), level, np.zeros(level.size), np.zeros((level.size, 3)))
+    waiting = np.arange(level.size)
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        for _ in range(_ROUNDS):
+            if not waiting.size:
+                break
+            width = _WIDTHS[0] if waiting.size <= _WIDTHS[0] else _WIDTHS[1]
+            crews = [waiting[i : i + width] for i in range(0, waiting.size, width)]
+            still = []
+            for crew, (time, state, crossed) in zip(
+                crews, pool.map(partial(_advance, lanes, width), crews), strict=True
+            ):
+                lanes.time[crew], lanes.state[crew] = time, state
+                still.append(crew[~crossed])
+            waiting = np.concatenate(still)
+    for i in waiting:
+        lane = lanes.take(i)
+        lanes.time[i] += _stiff.crossing(lane.setting, float(lane.scale), lane.state, float(lane.level))
+    return lanes.time / lanes.scale
+
+
+def _advance(lanes: _Lanes, width: int, crew: NDArray[np.intp]) -> tuple[Floats, Floats, Bools]:
+    """One round for the lanes of a crew. A short crew is repeated up to the width: a full program costs no more."""
+    with jax.enable_x64():
+        time, state, crossed = (np.asarray(x)[: crew.size] for x in _round(lanes.take(np.resize(crew, width))))
+    return time, state, crossed
+
+
+@jax.jit
+@jax.vmap
+def _round(lane: _Lanes) -> tuple[Float[Array, ""], Float[Array, "3"], Bool[Array, ""]]:
+    """Integrate one flow until its level or for `_ROUND` steps: time, state, and whether it has crossed."""
+
+    def excess(t, y, args, **_):
+        return reduced.clean_loss(y, lane.setting) - lane.level / 2
+
+    solution = diffrax.diffeqsolve(
+        diffrax.ODETerm(lambda t, y, args: reduced.velocity(y, lane.setting) / lane.scale),
+        diffrax.Tsit5(),
+        t0=lane.time,
+        t1=jnp.inf,
+        dt0=None,
+        y0=lane.state,
+        saveat=diffrax.SaveAt(t1=True),
+        stepsize_controller=diffrax.PIDController(rtol=_TOLERANCE, atol=_TOLERANCE),
+        event=diffrax.Event(excess, optimistix.Newton(1e-10, 1e-10, norm=optimistix.max_norm)),
+        max_steps=_ROUND,
+        throw=False,
+    )
+    assert solution.ts is not None and solution.ys is not None  # noqa: S101
+    return solution.ts[0], solution.ys[0], solution.result == diffrax.RESULTS.event_occurred
