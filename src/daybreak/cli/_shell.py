@@ -73,11 +73,16 @@ def parse(arguments: Sequence[str]):
         raise RequestError(_sentence(refusal.getvalue())) from None
 
 
-def _sentence(box: str) -> str:
-    """What tyro's framed message says, on one line: the fault, and what it suggests instead."""
-    plain = re.sub(r"\x1b\[[0-9;]*m", "", box)
-    lines = [line.strip("│ ") for line in plain.splitlines() if line.startswith("│")]
-    sections = [" ".join(x.split()) for x in re.split(r"─{3,}", "\n".join(lines))]
+def _sentence(message: str) -> str:
+    """What tyro's framed message says, on one line: the fault, and what it suggests instead.
+
+    The frame is a box with its title in the border, or, where stdout is not UTF-8, a title over a line of dashes.
+    """
+    plain = re.sub(r"\x1b\[[0-9;]*m", "", message)
+    lines = [line.strip("│╭╮╰╯ ") for line in plain.splitlines()]
+    title, *rest = lines
+    body = rest if title.startswith("─") else rest[1:]
+    sections = [" ".join(x.split()) for x in re.split(r"^[─-]{3,}$", "\n".join(body), flags=re.MULTILINE)]
     said = [sections[0].replace(" .", ".")]
     for section in sections[1:]:
         if near := re.match(r"Perhaps you meant: (\S+)", section):

@@ -43,9 +43,9 @@ class Reproduce:
             return self._listing()
         check_new_folder("out", self.out)
         chosen = [studies.find(name) for name in self.names] or list(studies.STUDIES)
-        progress = Progress(
-            SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn(), console=Console(stderr=True)
-        )
+        console = Console(stderr=True)
+        columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
+        progress = Progress(*columns, console=console, disable=not console.is_terminal)
         done = []
         with progress:
             for i, study in enumerate(chosen, start=1):

@@ -71,7 +71,7 @@ class Study:
     draw: Callable[[Tables, Findings], Figure]
 
 
-def verdict(condition: bool) -> Verdict:
+def verdict(condition: bool | np.bool_) -> Verdict:
     """`holds` or `fails`, for claims that the measurements decide."""
     return "holds" if condition else "fails"
 

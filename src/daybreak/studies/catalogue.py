@@ -21,6 +21,6 @@ def find(name: str) -> Study:
     names = [study.name for study in STUDIES]
     if name not in names:
         near = get_close_matches(name, names, n=1)
-        hint = f" Did you mean {near[0]}?" if near else ""
-        raise RequestError(f"study {name!r} is unknown: there are {', '.join(names)}.{hint}")
+        hint = f"did you mean {near[0]}? T" if near else "t"
+        raise RequestError(f"study {name!r} is unknown: {hint}here are {', '.join(names)}.")
     return STUDIES[names.index(name)]

@@ -73,10 +73,10 @@ class Trajectory:
 
 
 def flow(
-    T: float,
-    d: float,
-    B: float = 1,
-    p: float = 0.0,
+    T: ArrayLike,
+    d: ArrayLike,
+    B: ArrayLike = 1,
+    p: ArrayLike = 0.0,
     *,
     logits: Logits = "tied",
     times: ArrayLike | None = None,

@@ -29,11 +29,20 @@ class Parameters(NamedTuple):
 
 
 class Problem(NamedTuple):
-    """What is to be learned: target map, which positions are relevant, variances of relevant and other tokens."""
+    """What is to be learned, and from what.
+
+    Args:
+        target: W*.
+        relevant: which positions hold the relevant token.
+        variance: of each coordinate of the relevant token in training.
+        clean_variance: of the same without cross-sample repetition.
+        noise: of each coordinate of all other tokens.
+    """
 
     target: Float[Array, "d d"]
     relevant: Bool[Array, " T"]
     variance: Float[Array, " d"]
+    clean_variance: Float[Array, " d"]
     noise: Float[Array, ""]
 
 
@@ -58,7 +67,7 @@ def expected_loss(parameters: Parameters, problem: Problem) -> Float[Array, ""]:
 
 
 def full_plateau(
-    T: int, d: int, B: int = 1, p: float = 0.0, *, level: float = 0.2, target: Floats | None = None
+    T: float, d: float, B: float = 1, p: float = 0.0, *, level: float = 0.2, target: Floats | None = None
 ) -> float:
     """Flow time until the clean loss of the full model has fallen to `level` of its start.
 
@@ -80,9 +89,9 @@ def full_plateau(
 
 
 def full_flow(
-    T: int,
-    d: int,
-    B: int = 1,
+    T: float,
+    d: float,
+    B: float = 1,
     p: float = 0.0,
     *,
     times: Floats | None = None,
@@ -96,7 +105,7 @@ def full_flow(
         return FullTrajectory(times, *(np.asarray(x) for x in _along(start, problem, scale, jnp.asarray(times))))
 
 
-def _pose(T: int, d: int, B: int, p: float, target: Floats | None) -> tuple[Parameters, Problem, float]:
+def _pose(T: float, d: float, B: float, p: float, target: Floats | None) -> tuple[Parameters, Problem, float]:
     setting = check_setting(T, d, B, p, "free")
     if any(int(x) != x for x in (T, d, B)):
         raise RequestError(
@@ -113,12 +122,12 @@ def _pose(T: int, d: int, B: int, p: float, target: Floats | None) -> tuple[Para
     relevant = np.arange(T) >= T - B
     with jax.enable_x64():
         start = Parameters(jnp.zeros(T), jnp.zeros((d, d)))
-        problem = Problem(*(jnp.asarray(x) for x in (target, relevant, variance, 1 / d)))
+        problem = Problem(*(jnp.asarray(x) for x in (target, relevant, variance, np.full(d, 1 / d), 1 / d)))
     return start, problem, float(rate(setting))
 
 
 def _clean(problem: Problem) -> Problem:
-    return problem._replace(variance=jnp.full_like(problem.variance, problem.noise))
+    return problem._replace(variance=problem.clean_variance)
 
 
 def _solve(start: Parameters, problem: Problem, scale, **kwargs) -> diffrax.Solution:

@@ -57,7 +57,7 @@ def sgd(
         )
     keys = jax.vmap(jax.random.key)(jnp.arange(seeds))
     run = partial(_run, T=T, d=d, records=steps // every, every=every, batch=batch)
-    loss, alpha, w = (np.asarray(x) for x in jax.vmap(run, in_axes=(0, None))(keys, learning_rate))
+    loss, alpha, w = (np.asarray(x) for x in jax.vmap(run, in_axes=(0, None))(keys, jnp.asarray(learning_rate)))
     return Descent(np.arange(0, steps + 1, every), loss, alpha, w)
 
 
@@ -78,10 +78,11 @@ def sgd_limit(T: int, d: int, *, times: ArrayLike, w_start: ArrayLike) -> Descen
 
 
 @partial(jax.jit, static_argnames=("T", "d", "records", "every", "batch"))
-def _run(key: PRNGKeyArray, learning_rate: float, *, T: int, d: int, records: int, every: int, batch: int):
+def _run(key: PRNGKeyArray, learning_rate: Float[Array, ""], *, T: int, d: int, records: int, every: int, batch: int):
     target_key, weights_key, data_key = jax.random.split(key, 3)
     target, weights = (jax.random.normal(k, (d, d)) / jnp.sqrt(d) for k in (target_key, weights_key))
-    problem = Problem(target, jnp.arange(T) == T - 1, jnp.full(d, 1 / d), jnp.asarray(1 / d))
+    variance = jnp.full(d, 1 / d)
+    problem = Problem(target, jnp.arange(T) == T - 1, variance, variance, jnp.asarray(1 / d))
     start = Parameters(jnp.zeros(T), weights)
 
     def observe(parameters: Parameters):

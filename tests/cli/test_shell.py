@@ -1,0 +1,98 @@
+"""Errors and exit codes of every verb: 2 and one sentence for a wrong request, 1 for failed work, 130 when interrupted."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from daybreak.cli import main
+from daybreak.cli.doctor import Doctor
+
+WRONG = [
+    ("theory --T 1 --d 64", "T = 1 is not allowed"),
+    ("theory --T 64 --d 0", "d = 0 is not allowed"),
+    ("theory --T 64 --d 8 --B 64", "B = 64 is not allowed"),
+    ("theory --T 64 --d 8 --p 1", "p = 1 is not allowed"),
+    ("theory --T 64 --d 8 --p nan", "p = nan is not allowed"),
+    ("theory --T 64 --d 8 --level 0", "level = 0 is not allowed"),
+    ("theory --T 64 --d 8 --level nan", "level = nan is not allowed"),
+    ("theory --T 64 --d 8 --logits loose", "Expected one of ('tied', 'free')"),
+    ("theory --T many --d 8", "'many' is not a whole number"),
+    ("theory --T 2.5 --d 8", "'2.5' is not a whole number"),
+    ("theory --T inf --d 8", "'inf' is not a whole number"),
+    ("theory --T 64", "Missing from daybreak theory: --d"),
+    ("theory --T 64 --d 8 --plt x.png", "Perhaps you meant --plot"),
+    ("theory --T 64 --d 8 --plot x.gif", "must end in .png, .pdf or .svg"),
+    ("theory --T 64 --d 8 --plot nowhere/x.png", "must be a folder"),
+    ("reproduce fig99", "study 'fig99' is unknown"),
+    ("reproduce fig1a --scale huge", "Expected one of ('smoke', 'laptop', 'paper')"),
+    ("reproduce fig1a --out a_file", "it is a file"),
+    ("demo --out a_file", "it is a file"),
+    ("dawn", "Available subcommands"),
+]
+
+
+@pytest.fixture(autouse=True)
+def _in_an_empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a_file").write_text("")
+
+
+@pytest.mark.parametrize(("line", "said"), WRONG)
+def test_a_wrong_request_is_one_sentence_and_writes_nothing(line: str, said: str, capsys) -> None:
+    assert main(line.split()) == 2
+    out, err = capsys.readouterr()
+    assert not out
+    assert said in err
+    assert err.count("\n") == 1
+    assert err.startswith("daybreak: ")
+    assert err.endswith(".\n")
+    assert [path.name for path in Path().iterdir()] == ["a_file"]
+
+
+def test_failed_work_is_one_sentence_and_exit_1(monkeypatch: pytest.MonkeyPatch, capsys) -> None:
+    monkeypatch.setattr(Doctor, "answer", lambda self: 1 / 0)
+    assert main(["doctor"]) == 1
+    assert capsys.readouterr().err == (
+        "daybreak: ZeroDivisionError: division by zero (set DAYBREAK_TRACEBACK=1 to see where)\n"
+    )
+    monkeypatch.setenv("DAYBREAK_TRACEBACK", "1")
+    with pytest.raises(ZeroDivisionError):
+        main(["doctor"])
+
+
+@pytest.mark.parametrize("T", ["512", "5.12e2"])
+def test_json_is_one_document(T: str, capsys) -> None:
+    assert main(["theory", "--T", T, "--d", "64", "--json"]) == 0
+    out, err = capsys.readouterr()
+    data = json.loads(out)
+    assert not err
+    assert data["T"] == 512
+    assert data["plateau"] == pytest.approx(5319.27, rel=1e-5)
+    assert data["closed_forms"]["plateau_estimate"]["relative_difference"] == pytest.approx(-0.0046, abs=1e-3)
+
+
+def test_what_a_person_reads(capsys) -> None:
+    assert main(["theory", "--T", "512", "--d", "64", "--plot", "flow.svg"]) == 0
+    out = capsys.readouterr().out
+    assert "gradient flow" in out
+    assert "5,319.3" in out
+    assert "+238.3%" in out
+    assert Path("flow.svg").read_text().startswith("<?xml")
+
+
+def test_listing(capsys) -> None:
+    assert main(["reproduce", "--list", "--json"]) == 0
+    listed = json.loads(capsys.readouterr().out)["studies"]
+    assert {"name", "paper", "title", "minutes"} == set(listed[0])
+    assert main(["reproduce", "--list"]) == 0
+    said = capsys.readouterr().out
+    assert all(study["name"] in said for study in listed)
+
+
+def test_help_of_every_verb_has_an_example(capsys) -> None:
+    for verb in ("demo", "theory", "reproduce", "doctor"):
+        with pytest.raises(SystemExit) as stop:
+            main([verb, "--help"])
+        assert not stop.value.code
+        assert f"Example: daybreak {verb}" in capsys.readouterr().out
