@@ -68,6 +68,18 @@ def test_batches_equal_single_calls_and_compile_two_widths() -> None:
     assert plateau_module._round._cache_size() <= 2
 
 
+def test_the_length_of_a_round_does_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A flow may cross its level in the last step of a round, or that step may be rejected: nothing may be lost."""
+    T = np.linspace(20, 3000, 400)
+    d, p = np.resize([16, 100], 400), np.resize([0.0, 0.1, 0.4], 400)
+    plain = theory.plateau(T, d, p=p)
+    plateau_module._round.clear_cache()
+    monkeypatch.setattr(plateau_module, "_ROUND", 13)
+    monkeypatch.setattr(plateau_module._stiff, "crossing", lambda *_: pytest.fail("no flow here is stiff"))
+    np.testing.assert_allclose(theory.plateau(T, d, p=p), plain, rtol=1e-7)
+    plateau_module._round.clear_cache()
+
+
 def test_broadcasts_over_all_arguments() -> None:
     found = theory.plateau(T=[[64], [128]], d=[4, 8, 16], level=np.full((5, 1, 1), 0.2))
     assert found.shape == (5, 2, 3)

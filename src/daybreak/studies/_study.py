@@ -23,7 +23,8 @@ Tables = dict[str, Table]
 class Claim:
     """One checkable sentence of a paper, what the paper gives for it, what we measured, and the verdict.
 
-    A claim whose id ends in a word (`A2l-free`) is ours, not the paper's.
+    Ids are those of the papers' list; a word behind one (`A8-left`) tells parts of a claim apart. Claims of our own say
+    so where the paper's figure would stand.
     """
 
     id: str
