@@ -18,9 +18,9 @@ _FARTHEST = 5.0  # robust standard deviations at which a draw is cut
 
 
 def resample(
-    estimate: Estimate, refit: Callable[[Floats], Floats], configuration: Integers, draws: int, seed: int
+    estimate: Estimate, refit: Callable[[Floats], Floats], configuration: Integers, draws: int, seed: int, measured: int
 ) -> Estimate:
-    """The estimate with its covariance from the bootstrap, and one degree of freedom fewer than configurations."""
+    """The estimate with its covariance from the bootstrap, and one degree of freedom fewer than measured configurations."""
     groups = int(configuration.max()) + 1
     rng = np.random.default_rng(seed)
     fitted = []
@@ -29,7 +29,7 @@ def resample(
         counts = rng.multinomial(groups, np.full(groups, 1 / groups), size=min(batch, draws - start))
         weights = _FLOOR + (1 - _FLOOR) * counts
         fitted.append(refit(weights[:, configuration]))
-    return estimate._replace(covariance=_covariance(np.concatenate(fitted) - estimate.parameters), freedom=groups - 1)
+    return estimate._replace(covariance=_covariance(np.concatenate(fitted) - estimate.parameters), freedom=measured - 1)
 
 
 def _covariance(differences: Floats) -> Floats:

@@ -1,0 +1,175 @@
+"""When a curve starts to drop and how sharply, found without a level: the best fit of flat, ramp, flat.
+
+Every pair (start, end) of a ramp is tried at once: for a given pair the two heights are a regression on one variable,
+whose sums are differences of running sums.
+"""
+
+from dataclasses import dataclass
+from typing import NamedTuple, final
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import stats
+
+from daybreak._types import Floats
+from daybreak.errors import RequestError
+from daybreak.measure import _curve
+from daybreak.measure._curve import Direction
+from daybreak.measure._table import Integers
+from daybreak.measure.plateau import Plateau
+
+_FEWEST = 8  # evaluations below which nothing can be said
+_SIDE = 3  # evaluations that must lie before the ramp, and after its start
+_POINTS = 128  # the search is on a thinned curve, then refined around its answer
+_UNKNOWNS = 4  # of the fit: start, end, two heights
+_CONVINCING = (
+    15.0  # F of ramp against line; under flat noise its 99 % quantile is 10-12 for 8 to 128 normal evaluations
+)
+
+
+@final
+@dataclass(frozen=True)
+class Transition:
+    """A drop in a curve, or none.
+
+    Args:
+        onset: where the drop starts: a plateau that is censored at the last step if there is no drop. Its bracket is the
+            95 % likelihood interval.
+        end: where the drop ends; the last step if there is none.
+        before: height of the curve before the drop.
+        after: height after it; the same as before if there is none.
+    """
+
+    onset: Plateau
+    end: float
+    before: float
+    after: float
+
+    @property
+    def sharpness(self) -> float:
+        """Rate of the drop in value per step, positive whichever way the curve goes; 0 if there is none."""
+        return 0.0 if self.onset.censored else abs(self.before - self.after) / (self.end - self.onset.length)
+
+    def __str__(self) -> str:
+        if self.onset.censored:
+            return f"none, {self.onset}"
+        return f"from {self.onset.length:g} to {self.end:g}, {self.before:.3g} → {self.after:.3g}"
+
+
+def transition(steps: ArrayLike, values: ArrayLike, *, direction: Direction = "down") -> Transition:
+    """Onset, end and sharpness of the drop in a curve, by least squares of a curve that is flat, then a ramp, then flat.
+
+    There is a transition if the ramp explains the curve so much better than a straight line that noise alone would do it
+    in one of a hundred flat curves; single wild evaluations are kept out of that decision by a running median of three.
+    Otherwise it is censored: a run that only drifts, or was stopped on its plateau. Noise is taken to be
+    independent from one evaluation to the next.
+
+    A drop between two evaluations ends at the second: the sharpness is then a lower bound.
+
+    Args:
+        steps: increasing steps or times of evaluation, at least 8.
+        values: loss or accuracy at each.
+        direction: `down` if emergence lowers the curve (a loss), `up` if it raises it (an accuracy).
+
+    Example:
+        >>> import numpy as np
+        >>> steps = np.arange(0, 1000, 10)
+        >>> found = transition(steps, np.interp(steps, [600, 650], [0.5, 0.1]))
+        >>> print(found, round(found.sharpness, 4))
+        from 600 to 650, 0.5 → 0.1 0.008
+        >>> print(transition(steps, 0.5 + 0.01 * np.cos(steps)))
+        none, censored at 990
+    """
+    x, y = _curve.check(steps, values)
+    if y.ndim != 1 or x.size < _FEWEST:
+        raise RequestError(
+            f"values of shape {y.shape} are not allowed: a transition needs one curve of {_FEWEST} values."
+        )
+    sign = _curve.sign(direction)
+    falling = sign * y
+    if not _exists(*_curve.thin(x, _median_of_three(falling), _POINTS)):
+        last, height = float(x[-1]), float(np.mean(y))
+        return Transition(Plateau(last, True, (last, np.inf)), last, height, height)
+    coarse = _thinned_search(x, falling)
+    fine = _refined_search(x, falling, coarse.start, coarse.end) if x.size > _POINTS else coarse
+    bracket = (min(coarse.earliest, fine.earliest), max(coarse.latest, fine.latest))
+    return Transition(Plateau(fine.start, False, bracket), fine.end, sign * fine.before, sign * fine.after)
+
+
+class _Ramp(NamedTuple):
+    """The best ramp of a search, and the range of starts that fit about as well."""
+
+    start: float
+    end: float
+    before: float
+    after: float
+    earliest: float
+    latest: float
+    squares: float  # left by the fit
+
+
+def _exists(x: Floats, y: Floats) -> bool:
+    ramp = _search(x, y, *np.triu_indices(x.size, 1))
+    centred = x - x.mean()
+    line = y - y.mean() - centred * (centred @ y) / (centred @ centred)
+    gained = line @ line - ramp.squares
+    rounding = 1e-20 * x.size * np.abs(y).max() ** 2
+    return bool(gained > _CONVINCING * 2 / (x.size - _UNKNOWNS) * max(ramp.squares, rounding))
+
+
+def _thinned_search(x: Floats, y: Floats) -> _Ramp:
+    x, y = _curve.thin(x, y, _POINTS)
+    return _search(x, y, *np.triu_indices(x.size, 1))
+
+
+def _refined_search(x: Floats, y: Floats, start: float, end: float) -> _Ramp:
+    """Search at full resolution within one thinned point of a coarse answer."""
+    reach = -(-x.size // _POINTS)
+    near = []
+    for place in np.searchsorted(x, [start, end]):
+        low, high = max(place - reach, 0), min(place + reach, x.size - 1)
+        near.append(np.unique(np.linspace(low, high, _POINTS).round().astype(int)))
+    first, last = (grid.ravel() for grid in np.meshgrid(*near, indexing="ij"))
+    return _search(x, y, first[first < last], last[first < last])
+
+
+def _search(x: Floats, y: Floats, first: Integers, last: Integers) -> _Ramp:
+    """Fit every ramp from x[first] to x[last]: y = before + (after − before) · clip((x − start)/(end − start), 0, 1)."""
+    rows = x.size
+    allowed = (first >= _SIDE - 1) & (first < rows - _SIDE)
+    first, last = first[allowed], last[allowed]
+    t, mean = (x - x[0]) / (x[-1] - x[0]), y.mean()
+    z = y - mean
+    start, width = t[first], t[last] - t[first]
+    after = rows - last
+    ones, tt, zz, square, product = (_between(v, first, last) for v in (np.ones(rows), t, z, t * t, t * z))
+    total = (tt - start * ones) / width + after
+    squared = (square - 2 * start * tt + start**2 * ones) / width**2 + after
+    shared = (product - start * zz) / width + _between(z, last - 1, np.full_like(last, rows))
+    variance = squared - total**2 / rows
+    gain = np.where(shared < 0, shared**2 / variance, 0.0)  # only ramps that fall
+    best = int(np.argmax(gain))
+    left = np.maximum(z @ z - gain, 0.0)
+    fall = min(float(shared[best] / variance[best]), 0.0)
+    before = float(mean - fall * total[best] / rows)
+    close = first[left <= left[best] * (1 + stats.f.ppf(0.95, 1, rows - _UNKNOWNS) / (rows - _UNKNOWNS))]
+    return _Ramp(
+        start=float(x[first[best]]),
+        end=float(x[last[best]]),
+        before=before,
+        after=before + fall,
+        earliest=float(x[max(close.min() - 1, 0)]),  # a start between two evaluations was not tried
+        latest=float(x[close.max() + 1]),
+        squares=float(left[best]),
+    )
+
+
+def _between(v: Floats, first: Integers, last: Integers) -> Floats:
+    """Sums of v strictly between places first and last."""
+    running = np.concatenate([[0.0], np.cumsum(v)])
+    return running[last] - running[first + 1]
+
+
+def _median_of_three(y: Floats) -> Floats:
+    middle = np.sort(np.stack([y[:-2], y[1:-1], y[2:]]), axis=0)[1]
+    return np.concatenate([y[:1], middle, y[-1:]])
