@@ -1,27 +1,19 @@
-"""When a curve starts to drop and how sharply, found without a level: the best fit of flat, ramp, flat.
-
-Every pair (start, end) of a ramp is tried at once: for a given pair the two heights are a regression on one variable,
-whose sums are differences of running sums.
-"""
+"""When a curve starts to drop and how sharply, found without a level: the best fit of flat, ramp, flat."""
 
 from dataclasses import dataclass
-from typing import NamedTuple, final
+from typing import final
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import stats
 
 from daybreak._types import Floats
 from daybreak.errors import RequestError
-from daybreak.measure import _curve
+from daybreak.measure import _curve, _ramp
 from daybreak.measure._curve import Direction
-from daybreak.measure._table import Integers
 from daybreak.measure.plateau import Plateau
 
 _FEWEST = 8  # evaluations below which nothing can be said
-_SIDE = 3  # evaluations that must lie before the ramp, and after its start
 _POINTS = 128  # the search is on a thinned curve, then refined around its answer
-_UNKNOWNS = 4  # of the fit: start, end, two heights
 _CONVINCING = (
     15.0  # F of ramp against line; under flat noise its 99 % quantile is 10-12 for 8 to 128 normal evaluations
 )
@@ -90,39 +82,22 @@ def transition(steps: ArrayLike, values: ArrayLike, *, direction: Direction = "d
     if not _exists(*_curve.thin(x, _median_of_three(falling), _POINTS)):
         last, height = float(x[-1]), float(np.mean(y))
         return Transition(Plateau(last, True, (last, np.inf)), last, height, height)
-    coarse = _thinned_search(x, falling)
+    coarse = _ramp.search_all(*_curve.thin(x, falling, _POINTS))
     fine = _refined_search(x, falling, coarse.start, coarse.end) if x.size > _POINTS else coarse
     bracket = (min(coarse.earliest, fine.earliest), max(coarse.latest, fine.latest))
     return Transition(Plateau(fine.start, False, bracket), fine.end, sign * fine.before, sign * fine.after)
 
 
-class _Ramp(NamedTuple):
-    """The best ramp of a search, and the range of starts that fit about as well."""
-
-    start: float
-    end: float
-    before: float
-    after: float
-    earliest: float
-    latest: float
-    squares: float  # left by the fit
-
-
 def _exists(x: Floats, y: Floats) -> bool:
-    ramp = _search(x, y, *np.triu_indices(x.size, 1))
+    ramp = _ramp.search_all(x, y)
     centred = x - x.mean()
     line = y - y.mean() - centred * (centred @ y) / (centred @ centred)
     gained = line @ line - ramp.squares
     rounding = 1e-20 * x.size * np.abs(y).max() ** 2
-    return bool(gained > _CONVINCING * 2 / (x.size - _UNKNOWNS) * max(ramp.squares, rounding))
+    return bool(gained > _CONVINCING * 2 / (x.size - _ramp.UNKNOWNS) * max(ramp.squares, rounding))
 
 
-def _thinned_search(x: Floats, y: Floats) -> _Ramp:
-    x, y = _curve.thin(x, y, _POINTS)
-    return _search(x, y, *np.triu_indices(x.size, 1))
-
-
-def _refined_search(x: Floats, y: Floats, start: float, end: float) -> _Ramp:
+def _refined_search(x: Floats, y: Floats, start: float, end: float) -> _ramp.Ramp:
     """Search at full resolution within one thinned point of a coarse answer."""
     reach = -(-x.size // _POINTS)
     near = []
@@ -130,44 +105,7 @@ def _refined_search(x: Floats, y: Floats, start: float, end: float) -> _Ramp:
         low, high = max(place - reach, 0), min(place + reach, x.size - 1)
         near.append(np.unique(np.linspace(low, high, _POINTS).round().astype(int)))
     first, last = (grid.ravel() for grid in np.meshgrid(*near, indexing="ij"))
-    return _search(x, y, first[first < last], last[first < last])
-
-
-def _search(x: Floats, y: Floats, first: Integers, last: Integers) -> _Ramp:
-    """Fit every ramp from x[first] to x[last]: y = before + (after − before) · clip((x − start)/(end − start), 0, 1)."""
-    rows = x.size
-    allowed = (first >= _SIDE - 1) & (first < rows - _SIDE)
-    first, last = first[allowed], last[allowed]
-    t, mean = (x - x[0]) / (x[-1] - x[0]), y.mean()
-    z = y - mean
-    start, width = t[first], t[last] - t[first]
-    after = rows - last
-    ones, tt, zz, square, product = (_between(v, first, last) for v in (np.ones(rows), t, z, t * t, t * z))
-    total = (tt - start * ones) / width + after
-    squared = (square - 2 * start * tt + start**2 * ones) / width**2 + after
-    shared = (product - start * zz) / width + _between(z, last - 1, np.full_like(last, rows))
-    variance = squared - total**2 / rows
-    gain = np.where(shared < 0, shared**2 / variance, 0.0)  # only ramps that fall
-    best = int(np.argmax(gain))
-    left = np.maximum(z @ z - gain, 0.0)
-    fall = min(float(shared[best] / variance[best]), 0.0)
-    before = float(mean - fall * total[best] / rows)
-    close = first[left <= left[best] * (1 + stats.f.ppf(0.95, 1, rows - _UNKNOWNS) / (rows - _UNKNOWNS))]
-    return _Ramp(
-        start=float(x[first[best]]),
-        end=float(x[last[best]]),
-        before=before,
-        after=before + fall,
-        earliest=float(x[max(close.min() - 1, 0)]),  # a start between two evaluations was not tried
-        latest=float(x[close.max() + 1]),
-        squares=float(left[best]),
-    )
-
-
-def _between(v: Floats, first: Integers, last: Integers) -> Floats:
-    """Sums of v strictly between places first and last."""
-    running = np.concatenate([[0.0], np.cumsum(v)])
-    return running[last] - running[first + 1]
+    return _ramp.search(x, y, first[first < last], last[first < last])
 
 
 def _median_of_three(y: Floats) -> Floats:
