@@ -29,7 +29,9 @@ def resample(
         counts = rng.multinomial(groups, np.full(groups, 1 / groups), size=min(batch, draws - start))
         weights = _FLOOR + (1 - _FLOOR) * counts
         fitted.append(refit(weights[:, configuration]))
-    return estimate._replace(covariance=_covariance(np.concatenate(fitted) - estimate.parameters), freedom=measured - 1)
+    covariance = _covariance(np.concatenate(fitted) - estimate.parameters)
+    # Drawing from the sample instead of from the world loses one part in as many as there are configurations.
+    return estimate._replace(covariance=covariance * measured / (measured - 1), freedom=measured - 1)
 
 
 def _covariance(differences: Floats) -> Floats:

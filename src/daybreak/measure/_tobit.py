@@ -20,36 +20,41 @@ _EXACT = 1e-9  # scatter of log y below which measured rows lie on the law, and 
 def fit(design: Floats, target: Floats, censored: Bools) -> Estimate:
     """The most likely law; its covariance from the observed information, widened as for least squares."""
     line = _least_squares.fit(design[~censored], target[~censored])
-    if not censored.any() or _agrees(line, design, target, censored):
+    if not censored.any():
         return line
-    solution, information = _newton(design, target, censored, np.ones((1, len(target))), _olsen(line))
+    gap = target - design @ line.parameters
+    scale = float(np.sqrt(np.mean(np.where(censored, np.maximum(gap, 0.0), gap) ** 2)))
+    if scale <= _EXACT:
+        return line
+    orthogonal, triangle = np.linalg.qr(design)
+    solution, information = _newton(orthogonal, gap / scale, censored, np.ones((1, len(target))))
     delta, theta = solution[0, :-1], solution[0, -1]
-    jacobian = np.column_stack([np.eye(delta.size) / theta, -delta[:, None] / theta**2])
+    back = scale * np.linalg.inv(triangle)
+    jacobian = np.column_stack([np.eye(delta.size) / theta, -delta / theta**2])
     # Maximum likelihood divides squares by the rows, not by what the unknowns leave free.
     shrunk = (~censored).sum() / line.freedom
-    covariance = shrunk * jacobian @ np.linalg.inv(information[0]) @ jacobian.T
-    return Estimate(delta / theta, covariance, float(np.sqrt(shrunk) / theta), line.freedom)
+    covariance = shrunk * back @ jacobian @ np.linalg.inv(information[0]) @ jacobian.T @ back.T
+    parameters = line.parameters + back @ delta / theta
+    return Estimate(parameters, covariance, float(np.sqrt(shrunk) * scale / theta), line.freedom)
 
 
 def refit(design: Floats, target: Floats, censored: Bools, weights: Floats, near: Estimate) -> Floats:
     """The most likely law under each row of `weights` (draws × rows), as one batch that starts near an estimate."""
     if near.scatter <= _EXACT:
         return np.repeat(near.parameters[None, :], len(weights), axis=0)
-    solution, _ = _newton(design, target, censored, weights, np.repeat(_olsen(near), len(weights), axis=0))
-    return solution[:, :-1] / solution[:, -1:]
+    gap = (target - design @ near.parameters) / near.scatter
+    orthogonal, triangle = np.linalg.qr(design)
+    solution, _ = _newton(orthogonal, gap, censored, weights)
+    delta = solution[:, :-1] / solution[:, -1:]
+    return near.parameters + near.scatter * delta @ np.linalg.inv(triangle).T
 
 
-def _agrees(line: Estimate, design: Floats, target: Floats, censored: Bools) -> bool:
-    predicted = design[censored] @ line.parameters
-    return bool(line.scatter <= _EXACT and np.all(predicted >= target[censored] - _EXACT))
+def _newton(design: Floats, target: Floats, censored: Bools, weights: Floats) -> tuple[Floats, Floats]:
+    """Maxima and observed information in (δ, θ), one for each row of `weights`.
 
-
-def _olsen(estimate: Estimate) -> Floats:
-    return np.append(estimate.parameters, 1.0)[None, :] / max(estimate.scatter, _EXACT)
-
-
-def _newton(design: Floats, target: Floats, censored: Bools, weights: Floats, start: Floats) -> tuple[Floats, Floats]:
-    """Maxima and observed information in (δ, θ), one for each row of `weights` and of `start`."""
+    Columns of the design are orthogonal and the target is what a first line leaves, in units of its scatter: well
+    conditioned at any noise, and (0, 1) is near the maximum.
+    """
     unknowns = design.shape[1] + 1
     linear = np.column_stack([design, -target])  # v = linear @ (δ, θ)
     squares = (linear[:, :, None] * linear[:, None, :]).reshape(len(linear), -1)
@@ -57,7 +62,7 @@ def _newton(design: Floats, target: Floats, censored: Bools, weights: Floats, st
     moments = (weights[:, ~censored] @ squares[~censored]).reshape(-1, unknowns, unknowns)
     count = weights[:, ~censored].sum(axis=1)
     linear, squares, weights = linear[censored], squares[censored], weights[:, censored]
-    point = start
+    point = np.tile(np.eye(1, unknowns, unknowns - 1), (len(weights), 1))
     for _ in range(_STEPS):
         theta = point[:, -1]
         v = point @ linear.T
