@@ -55,20 +55,20 @@ def test_intervals_cover_a_planted_law_and_exponents_are_unbiased(planted, truth
 @pytest.mark.slow
 @pytest.mark.parametrize(("method", "censored"), [(None, 0.0), ("huber", 0.0), (None, 0.3)])
 def test_intervals_cover_when_seeds_share_a_configuration(planted, truth, method, censored):
-    plant = {"noise": 0.05, "shared": 0.1, "censored": censored, "side": 5}
+    plant = {"noise": 0.05, "shared": 0.1, "censored": censored, "side": 5, "seeds": 2}
     cover, _ = fits(
         planted,
         truth,
         2,
         method=method,
         cluster=["d", "T"] if censored else "configuration",
-        bootstrap=300,
+        bootstrap=200,
         **plant,
     )
     assert np.all((cover >= LOW) & (cover <= HIGH)), cover
     if method is None and not censored:
         alone, _ = fits(planted, truth, 2, sets=300, method=method, **plant)
-        assert np.all(alone < 0.85), "rows taken as independent would be far too sure"
+        assert np.all(alone < 0.9), "rows taken as independent would be too sure"
 
 
 def test_dropping_censored_runs_is_biased_where_counting_them_is_not(planted, truth):

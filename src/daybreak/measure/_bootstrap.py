@@ -30,8 +30,9 @@ def resample(
         weights = _FLOOR + (1 - _FLOOR) * counts
         fitted.append(refit(weights[:, configuration]))
     covariance = _covariance(np.concatenate(fitted) - estimate.parameters)
-    # Drawing from the sample instead of from the world loses one part in as many as there are configurations.
-    return estimate._replace(covariance=covariance * measured / (measured - 1), freedom=measured - 1)
+    # Draws scatter as residuals do, which are smaller than the noise by what the unknowns have taken up.
+    covariance = covariance * measured / (measured - estimate.parameters.size)
+    return estimate._replace(covariance=covariance, freedom=measured - 1)
 
 
 def _covariance(differences: Floats) -> Floats:

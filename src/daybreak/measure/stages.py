@@ -30,7 +30,7 @@ class Stage:
     Args:
         start: step at which it starts.
         end: step at which it ends.
-        level: mean value of the curve on it.
+        level: median of the curve on it.
     """
 
     start: float
@@ -70,18 +70,26 @@ def stages(steps: ArrayLike, values: ArrayLike, *, smallest: float = 0.05, short
     if x.size == 1:
         return (Stage(float(x[0]), float(x[0]), float(y[0])),)
     x, y = _curve.thin(x, y, _POINTS)
-    height, length = np.ptp(y), x[-1] - x[0]
+    height, length = float(np.ptp(y)), float(x[-1] - x[0])
     if height <= 1e-12 * np.abs(y).max():
         return (Stage(float(x[0]), float(x[-1]), float(y.mean())),)
     flat = [piece for piece in _pieces(x, y) if _rate(x, y, piece) * length <= _FLAT * height]
-    found: list[Stage] = []
-    for first, after in flat:
-        stage = Stage(float(x[first]), float(x[after - 1]), float(y[first:after].mean()))
-        if found and abs(found[-1].level - stage.level) <= smallest * height:
-            stage = _between(x, y, found.pop().start, stage.end)
-        found.append(stage)
-    kept = [stage for stage in found if stage.end - stage.start >= shortest * length]
-    return _refined(x, y, kept)
+    found = [_between(x, y, x[first], x[after - 1]) for first, after in flat]
+    # Once before and once after leaving out what is short: a spike is flat too, and stands between equals.
+    for _ in range(2):
+        found = _merged(x, y, found, smallest * height)
+        found = [stage for stage in found if stage.end - stage.start >= shortest * length]
+    return _refined(x, y, found)
+
+
+def _merged(x: Floats, y: Floats, found: list[Stage], closest: float) -> list[Stage]:
+    merged: list[Stage] = []
+    for stage in found:
+        if merged and abs(merged[-1].level - stage.level) <= closest:
+            merged[-1] = _between(x, y, merged[-1].start, stage.end)
+        else:
+            merged.append(stage)
+    return merged
 
 
 def _refined(x: Floats, y: Floats, found: list[Stage]) -> tuple[Stage, ...]:
@@ -96,7 +104,7 @@ def _refined(x: Floats, y: Floats, found: list[Stage]) -> tuple[Stage, ...]:
 
 
 def _between(x: Floats, y: Floats, start: float, end: float) -> Stage:
-    return Stage(start, end, float(y[(x >= start) & (x <= end)].mean()))
+    return Stage(float(start), float(end), float(np.median(y[(x >= start) & (x <= end)])))
 
 
 def _rate(x: Floats, y: Floats, piece: tuple[int, int]) -> float:
