@@ -36,13 +36,6 @@ def sign(direction: Direction) -> float:
     return 1.0 if direction == "down" else -1.0
 
 
-def count(name: str, value: int, least: int) -> int:
-    """A whole number of evaluations."""
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
-        raise RequestError(f"{name} = {value!r} is not allowed: it must be a whole number, at least {least}.")
-    return int(value)
-
-
 def thin(x: Floats, y: Floats, most: int) -> tuple[Floats, Floats]:
     """The curve as at most `most` means over neighbouring evaluations, which also averages their noise."""
     edges = np.linspace(0, x.size, min(most, x.size) + 1).round().astype(int)

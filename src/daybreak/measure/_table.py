@@ -31,9 +31,9 @@ def numeric(columns: Mapping[str, NDArray]) -> frozenset[str]:
 def numbers(columns: Mapping[str, NDArray], name: str) -> Floats:
     """A column of finite numbers."""
     if name not in numeric(columns):
-        raise RequestError(
-            f"column {name!r} is missing: the table has the numbers {', '.join(sorted(numeric(columns))) or 'of no column'}."
-        )
+        wrong = "does not hold numbers" if name in columns else "is missing"
+        known = ", ".join(sorted(numeric(columns))) or "none"
+        raise RequestError(f"column {name!r} {wrong}: the columns of numbers are {known}.")
     x = columns[name].astype(np.float64)
     if not np.all(np.isfinite(x)):
         row = int(np.flatnonzero(~np.isfinite(x))[0])

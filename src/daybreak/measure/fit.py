@@ -10,12 +10,13 @@ from scipy import stats
 
 from daybreak._types import Bools, Floats
 from daybreak.errors import RequestError
-from daybreak.measure import _bootstrap, _huber, _least_squares, _table, _tobit
+from daybreak.measure import _bootstrap, _check, _huber, _least_squares, _table, _tobit
 from daybreak.measure._estimate import Estimate
 from daybreak.measure.form import Form, parse
 from daybreak.measure.law import Interval, Law, Method
 
 _DRAWS = 1000
+_FEWEST_DRAWS = 100
 
 
 class _Problem(NamedTuple):
@@ -64,7 +65,7 @@ def fit_law(
         censored: name of a column that is true where the plateau did not end.
         method: `ols`, `huber` or `tobit`; by default `tobit` if a censored column is given, otherwise `ols`.
         cluster: column or columns that name a configuration.
-        bootstrap: number of draws of configurations; by default 1000 with `cluster`, otherwise none.
+        bootstrap: number of draws of configurations, at least 100; by default 1000 with `cluster`, otherwise none.
         seed: of the draws.
 
     Example:
@@ -76,7 +77,7 @@ def fit_law(
     """
     columns = _table.arrays(table)
     problem = _problem(form, columns, y, censored)
-    chosen: Method = method or ("tobit" if censored else "ols")
+    chosen: Method = ("ols" if censored is None else "tobit") if method is None else method
     draws = _draws(bootstrap, cluster)
     _check_method(chosen, problem)
     _check_identified(problem)
@@ -86,7 +87,7 @@ def fit_law(
         configuration = rows if cluster is None else _table.configurations(columns, cluster)
         known = _measured_configurations(problem, configuration)
         refit = partial(_refit, chosen, problem, estimate)
-        estimate = _bootstrap.resample(estimate, refit, configuration, draws, seed, known)
+        estimate = _bootstrap.resample(estimate, refit, configuration, draws, _check.whole("seed", seed, 0), known)
     return _law(problem, columns, estimate, chosen)
 
 
@@ -117,9 +118,7 @@ def _problem(form: str, columns: Mapping[str, NDArray], y: str, censored: str | 
 def _draws(bootstrap: int | None, cluster: str | Sequence[str] | None) -> int:
     if bootstrap is None:
         return 0 if cluster is None else _DRAWS
-    if isinstance(bootstrap, bool) or not isinstance(bootstrap, int) or bootstrap < 100:
-        raise RequestError(f"bootstrap = {bootstrap!r} is not allowed: at least 100 draws, or leave it out.")
-    return bootstrap
+    return _check.whole("bootstrap", bootstrap, _FEWEST_DRAWS)
 
 
 def _check_method(method: Method, problem: _Problem) -> None:
@@ -169,7 +168,7 @@ def _measured_configurations(problem: _Problem, configuration: NDArray) -> int:
 def _law(problem: _Problem, columns: Mapping[str, NDArray], estimate: Estimate, method: Method) -> Law:
     reach = stats.t.ppf(0.975, estimate.freedom) * np.sqrt(np.diag(estimate.covariance))
     ends = np.array([estimate.parameters, estimate.parameters - reach, estimate.parameters + reach])
-    ends[:, 0] = np.exp(ends[:, 0])  # the fit is on log C
+    ends[:, 0] = np.exp(np.clip(ends[:, 0], -700, 700))  # the fit is on log C, which may be known to no digit
     fitted = problem.design @ estimate.parameters
     residuals = problem.target - fitted
     return Law(

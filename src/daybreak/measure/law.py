@@ -71,7 +71,7 @@ class Law:
         variance = self.scatter**2 + np.einsum("ri,ij,rj->r", design, self.covariance, design)
         reach = stats.t.ppf(0.975, self.freedom) * np.sqrt(variance)
         center = np.log(self.predict(table))
-        return np.exp(center - reach), np.exp(center + reach)
+        return np.exp(center - reach), np.exp(np.minimum(center + reach, 700.0))
 
     def __str__(self) -> str:
         parts = (

@@ -4,6 +4,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from daybreak.errors import RequestError
+from daybreak.measure import _check
 
 
 def fraction_of_start(values: ArrayLike, fraction: float) -> float:
@@ -16,9 +17,7 @@ def fraction_of_start(values: ArrayLike, fraction: float) -> float:
     y = np.asarray(values, dtype=np.float64)
     if y.ndim != 1 or not y.size or not np.isfinite(y[0]):
         raise RequestError("values are not allowed: the first value of a curve must be a finite number.")
-    if not 0 < fraction < 1:
-        raise RequestError(f"fraction = {fraction} is not allowed: it must lie between 0 and 1.")
-    return float(fraction * y[0])
+    return float(_check.share("fraction", fraction) * y[0])
 
 
 def above_guess(guess: float, share: float = 0.05, *, best: float = 1.0) -> float:
@@ -38,6 +37,4 @@ def above_guess(guess: float, share: float = 0.05, *, best: float = 1.0) -> floa
     """
     if not (np.isfinite(guess) and np.isfinite(best)) or guess == best:
         raise RequestError(f"guess = {guess} is not allowed: it must be finite and differ from the best score, {best}.")
-    if not 0 < share < 1:
-        raise RequestError(f"share = {share} is not allowed: it must lie between 0 and 1.")
-    return float(guess + share * (best - guess))
+    return float(guess + _check.share("share", share) * (best - guess))

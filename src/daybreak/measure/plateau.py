@@ -9,7 +9,7 @@ from scipy import stats
 
 from daybreak._types import Floats
 from daybreak.errors import RequestError
-from daybreak.measure import _curve
+from daybreak.measure import _check, _curve
 from daybreak.measure._curve import Direction
 
 _DEGREE = 2  # of the local polynomial: follows the bend of a drop
@@ -74,7 +74,7 @@ def plateau(
     if not np.isfinite(level):
         raise RequestError(f"level = {level} is not allowed: it must be finite.")
     excess = _curve.sign(direction) * (y - level)
-    hold, smooth = _curve.count("hold", hold, 1), _curve.count("smooth", smooth, 1)
+    hold, smooth = _check.whole("hold", hold, 1), _check.whole("smooth", smooth, 1)
     if smooth == 1:
         return _crossing(x, excess, hold)
     if not 2 * _DEGREE + 1 <= smooth <= x.size:

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from daybreak.errors import RequestError
-from daybreak.measure import _curve
+from daybreak.measure import _check, _curve
 from daybreak.measure._table import Integers
 
 
@@ -51,7 +51,7 @@ def nearest_reference(steps: ArrayLike, kl_by_reference: ArrayLike, *, hold: int
         raise RequestError(
             f"kl_by_reference of shape {kl.shape} is not allowed: one row per reference, one column per step."
         )
-    index = _held(np.argmin(kl, axis=0), _curve.count("hold", hold, 1))
+    index = _held(np.argmin(kl, axis=0), _check.whole("hold", hold, 1))
     firsts = np.flatnonzero(np.diff(index, prepend=-1))
     lasts = np.append(firsts[1:], x.size) - 1
     spans = (Span(int(index[a]), float(x[a]), float(x[b])) for a, b in zip(firsts, lasts, strict=True))

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 
 from daybreak._types import Floats
 from daybreak.errors import RequestError
-from daybreak.measure import _curve, _ramp
+from daybreak.measure import _check, _curve, _ramp
 
 _POINTS = 256  # the curve is thinned to this many
 _PRICE = 3.0  # of a cut, in log(points) · noise²: a place, a height and a slope
@@ -61,9 +61,7 @@ def stages(steps: ArrayLike, values: ArrayLike, *, smallest: float = 0.05, short
         0.4 from 330 to 570
         0.1 from 575 to 995
     """
-    for name, share in (("smallest", smallest), ("shortest", shortest)):
-        if not 0 < share < 1:
-            raise RequestError(f"{name} = {share} is not allowed: it must lie between 0 and 1.")
+    smallest, shortest = _check.share("smallest", smallest), _check.share("shortest", shortest)
     x, y = _curve.check(steps, values)
     if y.ndim != 1:
         raise RequestError(f"values of shape {y.shape} are not allowed: give one curve at a time.")

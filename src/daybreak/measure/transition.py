@@ -14,9 +14,7 @@ from daybreak.measure.plateau import Plateau
 
 _FEWEST = 8  # evaluations below which nothing can be said
 _POINTS = 128  # the search is on a thinned curve, then refined around its answer
-_CONVINCING = (
-    15.0  # F of ramp against line; under flat noise its 99 % quantile is 10-12 for 8 to 128 normal evaluations
-)
+_CONVINCING = 15.0  # F of ramp against line; its 99 % quantile under flat normal noise is 10-12, from 8 to 128 points
 
 
 @final
@@ -26,7 +24,8 @@ class Transition:
 
     Args:
         onset: where the drop starts: a plateau that is censored at the last step if there is no drop. Its bracket is the
-            95 % likelihood interval.
+            95 % likelihood interval, one evaluation wider at both ends; on a drop that is no straight ramp, that of
+            the ramp nearest to it.
         end: where the drop ends; the last step if there is none.
         before: height of the curve before the drop.
         after: height after it; the same as before if there is none.
@@ -54,7 +53,8 @@ def transition(steps: ArrayLike, values: ArrayLike, *, direction: Direction = "d
     There is a transition if the ramp explains the curve so much better than a straight line that noise alone would do it
     in one of a hundred flat curves; single wild evaluations are kept out of that decision by a running median of three.
     Otherwise it is censored: a run that only drifts, or was stopped on its plateau. Noise is taken to be
-    independent from one evaluation to the next.
+    independent from one evaluation to the next. Measured on 1 000 flat curves of 8 to 2 000 evaluations: 0-0.6 % with
+    normal noise, 0-0.9 % with heavy tails (Student's t, 3 degrees of freedom).
 
     A drop between two evaluations ends at the second: the sharpness is then a lower bound.
 
