@@ -34,7 +34,6 @@ def fits(planted, truth, seed, *, sets=SETS, method=None, cluster=None, bootstra
     return np.mean(inside, axis=0), np.mean(errors, axis=0)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("method", "noise", "censored"),
     [
@@ -52,7 +51,6 @@ def test_intervals_cover_a_planted_law_and_exponents_are_unbiased(planted, truth
     assert np.all(np.abs(bias[1:]) < 0.01), bias
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("method", "censored"), [(None, 0.0), ("huber", 0.0), (None, 0.3)])
 def test_intervals_cover_when_seeds_share_a_configuration(planted, truth, method, censored):
     plant = {"noise": 0.05, "shared": 0.1, "censored": censored, "side": 5, "seeds": 2}
