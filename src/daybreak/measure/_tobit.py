@@ -13,7 +13,7 @@ from daybreak.measure import _least_squares
 from daybreak.measure._estimate import Estimate
 
 _STEPS = 200
-_DONE = 1e-10  # twice the log-likelihood still to be gained
+_DONE = 1e-8  # twice the log-likelihood still to be gained
 _EXACT = 1e-9  # scatter of log y below which measured rows lie on the law, and its likelihood has no maximum
 
 
@@ -76,5 +76,6 @@ def _newton(design: Floats, target: Floats, censored: Bools, weights: Floats) ->
         if np.all(left < _DONE):
             return point + step, information
         # Damped while far away, as for any self-concordant function; this also keeps θ positive.
-        point = point + step * np.where(left > 0.25, 1 / (1 + np.sqrt(np.maximum(left, 0))), 1.0)[:, None]
+        far = np.sqrt(np.maximum(left, 0) / count)
+        point = point + step * np.where(far > 0.25, 1 / (1 + far), 1.0)[:, None]
     raise AssertionError("Newton's method did not converge on a concave likelihood")
