@@ -7,14 +7,17 @@ The same name twice is one shared exponent.
 
 import ast
 import operator
-from collections.abc import Mapping
+import warnings
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from daybreak._types import Floats
 from daybreak.errors import RequestError
+from daybreak.measure import _table
 
 _OPERATIONS = {
     ast.Add: operator.add,
@@ -25,6 +28,7 @@ _OPERATIONS = {
 }
 _FUNCTIONS = {"sqrt": np.sqrt, "log": np.log, "exp": np.exp}
 _LONGEST = 500
+_DEEPEST = 100  # well below Python's limit on recursion, also when called from deep inside another program
 
 
 @final
@@ -36,22 +40,25 @@ class Form:
     constant: str
     exponents: tuple[str, ...]
     powers: tuple[tuple[ast.expr, str | float, float], ...]  # base, exponent (fitted or fixed), sign
+    columns: tuple[str, ...]  # those it reads
 
-    def design(self, table: Mapping[str, Floats]) -> tuple[Floats, Floats]:
-        """Columns of the linear regression on logs, one per fitted exponent, and the offset of fixed powers."""
-        rows = len(next(iter(table.values()))) if table else 0
-        columns, offset = np.zeros((rows, len(self.exponents))), np.zeros(rows)
+    def design(self, columns: Mapping[str, NDArray]) -> tuple[Floats, Floats]:
+        """The linear regression on logs: a column of ones, one per fitted exponent; and the offset of fixed powers."""
+        rows = len(next(iter(columns.values())))
+        table = {name: _table.numbers(columns, name) for name in self.columns}
+        design, offset = np.eye(1, 1 + len(self.exponents)).repeat(rows, axis=0), np.zeros(rows)
         for base, exponent, sign in self.powers:
-            values = np.broadcast_to(np.asarray(_arithmetic(base, table), dtype=np.float64), (rows,))
-            if np.any(~(values > 0)):
+            with np.errstate(all="ignore"):  # what is not finite is refused below, in words
+                values = np.broadcast_to(_arithmetic(base, table), (rows,))
+            if not np.all((values > 0) & np.isfinite(values)):
                 raise RequestError(
-                    f"law {self.text!r} cannot be fitted: {ast.unparse(base)} is not positive in every row."
+                    f"law {self.text!r} cannot be used: {ast.unparse(base)} must be positive and finite in every row."
                 )
             if isinstance(exponent, str):
-                columns[:, self.exponents.index(exponent)] += sign * np.log(values)
+                design[:, 1 + self.exponents.index(exponent)] += sign * np.log(values)
             else:
                 offset += sign * exponent * np.log(values)
-        return columns, offset
+        return design, offset
 
 
 def parse(text: str, columns: frozenset[str]) -> Form:
@@ -61,17 +68,9 @@ def parse(text: str, columns: frozenset[str]) -> Form:
         >>> parse("C * d**a * (T/B)**b", frozenset({"T", "d", "B"})).exponents
         ('a', 'b')
     """
-    if len(text) > _LONGEST:
-        raise RequestError(f"law of {len(text)} characters is too long: at most {_LONGEST} are allowed.")
-    try:
-        tree = ast.parse(text, mode="eval").body
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        raise RequestError(
-            f"law {text!r} cannot be read: write a product of powers, such as 'C * d**a * (T/B)**b'."
-        ) from None
     constants: list[str] = []
     powers: list[tuple[ast.expr, str | float, float]] = []
-    for factor, sign in _factors(tree, 1.0):
+    for factor, sign in _factors(_tree(text), 1.0):
         match factor:
             case ast.Name(name) if name not in columns and sign > 0:
                 constants.append(name)
@@ -83,12 +82,39 @@ def parse(text: str, columns: frozenset[str]) -> Form:
     for base, _, _ in powers:
         _check_base(base, columns, text)
     if len(constants) != 1:
-        raise RequestError(f"law {text!r} must have exactly one constant factor, such as the C in 'C * d**a'.")
+        found = " and ".join(constants) or "none"
+        raise RequestError(
+            f"law {text!r} must have exactly one factor that is not a column, its constant, such as the C in 'C * d**a': "
+            f"it has {found}, and the columns are {_listed(columns)}."
+        )
     exponents = tuple(dict.fromkeys(e for _, e, _ in powers if isinstance(e, str)))
-    return Form(text, constants[0], exponents, tuple(powers))
+    _check_names(constants[0], exponents, text)
+    read = {node.id for base, _, _ in powers for node in ast.walk(base) if isinstance(node, ast.Name)}
+    return Form(text, constants[0], exponents, tuple(powers), tuple(sorted(read & columns)))
 
 
-def _factors(node: ast.expr, sign: float):
+def _tree(text: str) -> ast.expr:
+    if not isinstance(text, str):
+        raise RequestError(f"law {text!r} is not allowed: it must be text, such as 'C * d**a * (T/B)**b'.")
+    if len(text) > _LONGEST:
+        raise RequestError(f"law of {len(text)} characters is too long: at most {_LONGEST} are allowed.")
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # Python's advice on odd literals is not for users of a law
+            tree = ast.parse(text, mode="eval").body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        raise RequestError(
+            f"law {text!r} cannot be read: write a product of powers, such as 'C * d**a * (T/B)**b'."
+        ) from None
+    level: list[ast.AST] = [tree]
+    for _ in range(_DEEPEST):
+        level = [child for node in level for child in ast.iter_child_nodes(node)]
+    if level:
+        raise RequestError(f"law {text!r} is nested too deeply: at most {_DEEPEST} operations inside each other.")
+    return tree
+
+
+def _factors(node: ast.expr, sign: float) -> Iterator[tuple[ast.expr, float]]:
     match node:
         case ast.BinOp(left, ast.Mult(), right):
             yield from _factors(left, sign)
@@ -107,19 +133,33 @@ def _exponent(node: ast.expr, columns: frozenset[str], text: str) -> tuple[float
             return -sign, read
         case ast.Name(name) if name not in columns:
             return 1.0, name
-        case ast.Constant(int() | float() as value) if not isinstance(value, bool):
-            return 1.0, float(value)
+        case ast.Constant():
+            return 1.0, _number(node, text)
     raise RequestError(f"law {text!r} cannot be fitted: the exponent {ast.unparse(node)!r} must be a name or a number.")
+
+
+def _number(node: ast.Constant, text: str) -> float:
+    if isinstance(node.value, int | float) and not isinstance(node.value, bool) and abs(node.value) <= 1e300:
+        return float(node.value)
+    raise RequestError(f"law {text!r} cannot be read at {ast.unparse(node)!r}: only numbers up to 1e300 are allowed.")
+
+
+def _check_names(constant: str, exponents: tuple[str, ...], text: str) -> None:
+    for name in (constant, *exponents):
+        if name in _FUNCTIONS:
+            raise RequestError(f"law {text!r} names an unknown {name!r}, which is a function: choose another name.")
+    if constant in exponents:
+        raise RequestError(f"law {text!r} uses {constant!r} both as constant and as exponent: choose two names.")
 
 
 def _check_base(node: ast.expr, columns: frozenset[str], text: str) -> None:
     match node:
-        case ast.Constant(int() | float()):
+        case ast.Constant():
+            _number(node, text)
             return None
         case ast.Name(name):
             if name not in columns:
-                known = ", ".join(sorted(columns))
-                raise RequestError(f"law {text!r} names {name!r}, which is no column: there are {known}.")
+                raise RequestError(f"law {text!r} names {name!r}, which is no column: there are {_listed(columns)}.")
             return None
         case ast.UnaryOp(ast.USub(), inner):
             return _check_base(inner, columns, text)
@@ -133,10 +173,15 @@ def _check_base(node: ast.expr, columns: frozenset[str], text: str) -> None:
     )
 
 
-def _arithmetic(node: ast.expr, table: Mapping[str, Floats]):
+def _listed(columns: frozenset[str]) -> str:
+    return ", ".join(sorted(columns)) or "none"
+
+
+def _arithmetic(node: ast.expr, table: Mapping[str, Floats]) -> Floats:
     match node:
         case ast.Constant(value):
-            return float(value)  # type: ignore[arg-type]
+            # An array, not a Python number: 9**9**9 and 1/0 then give inf and √−1 gives NaN, none of them an exception.
+            return np.asarray(value, dtype=np.float64)
         case ast.Name(name):
             return table[name]
         case ast.UnaryOp(_, inner):

@@ -1,8 +1,8 @@
-"""Power laws of plateau lengths: least squares on logs as in paper A (D.2), with intervals."""
+"""Power laws of plateau lengths: a fitted law, what it predicts, and how far that can be trusted."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, NamedTuple, final
+from dataclasses import dataclass, field
+from typing import Any, Literal, NamedTuple, final
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -10,7 +10,10 @@ from scipy import stats
 
 from daybreak._types import Floats
 from daybreak.errors import RequestError
-from daybreak.measure.form import Form, parse
+from daybreak.measure import _table
+from daybreak.measure.form import parse
+
+Method = Literal["ols", "huber", "tobit"]
 
 
 class Interval(NamedTuple):
@@ -28,10 +31,16 @@ class Law:
     Args:
         form: what was fitted, as written.
         coefficients: the constant and each exponent by name.
-        intervals: their 95 % confidence intervals (Student's t on logs).
+        intervals: their 95 % confidence intervals; `fit_law` says of which kind.
         r2: share of the variance of log plateau that the law explains.
         rows: number of measurements fitted.
         ranges: smallest and largest value of each column that the law was fitted on.
+        method: how it was fitted.
+        censored: how many of the rows were censored.
+        scatter: standard deviation of log plateau around the law.
+        freedom: degrees of freedom of the intervals.
+        covariance: of log C and the exponents.
+        residuals: log of measured over predicted, row by row; at a censored row, what it would be if it ended there.
     """
 
     form: str
@@ -40,17 +49,37 @@ class Law:
     r2: float
     rows: int
     ranges: dict[str, tuple[float, float]]
+    method: Method
+    censored: int
+    scatter: float
+    freedom: float
+    covariance: Floats = field(compare=False, repr=False)
+    residuals: Floats = field(compare=False, repr=False)
 
     def predict(self, table: Mapping[str, ArrayLike]) -> Floats:
         """Plateau lengths that the law gives at the rows of a table."""
         return evaluate(self.form, self.coefficients, table)
+
+    def predict_interval(self, table: Mapping[str, ArrayLike]) -> tuple[Floats, Floats]:
+        """Where 95 % of new runs at the rows of a table should end their plateau: lower and upper ends.
+
+        Student's t on logs, from the scatter of runs around the law and the uncertainty of the law itself. It knows
+        nothing of a law that bends outside the `ranges` it was fitted on.
+        """
+        columns = _table.arrays(table)
+        design, _ = parse(self.form, _table.numeric(columns) - self.coefficients.keys()).design(columns)
+        variance = self.scatter**2 + np.einsum("ri,ij,rj->r", design, self.covariance, design)
+        reach = stats.t.ppf(0.975, self.freedom) * np.sqrt(variance)
+        center = np.log(self.predict(table))
+        return np.exp(center - reach), np.exp(np.minimum(center + reach, 700.0))
 
     def __str__(self) -> str:
         parts = (
             f"{n} = {v:.3g} [{self.intervals[n].low:.3g}, {self.intervals[n].high:.3g}]"
             for n, v in self.coefficients.items()
         )
-        return f"{self.form}: {', '.join(parts)}; R² = {self.r2:.4f} on {self.rows} rows"
+        censored = f", {self.censored} censored" if self.censored else ""
+        return f"{self.form}: {', '.join(parts)}; R² = {self.r2:.4f} on {self.rows} rows{censored}"
 
     def as_json(self) -> dict[str, Any]:
         """The law as plain data."""
@@ -61,56 +90,10 @@ class Law:
             "r2": self.r2,
             "rows": self.rows,
             "ranges": {name: list(x) for name, x in self.ranges.items()},
+            "method": self.method,
+            "censored": self.censored,
+            "scatter": self.scatter,
         }
-
-
-def fit_law(form: str, table: Mapping[str, ArrayLike], *, y: str = "plateau") -> Law:
-    """Fit a product of powers by least squares on logs (paper A, D.2).
-
-    Args:
-        form: such as `C * d**a * (T/B)**b`; see `daybreak.measure.form`.
-        table: columns by name, one row per measurement.
-        y: name of the measured column.
-
-    Example:
-        >>> import numpy as np
-        >>> T = np.array([64, 128, 256, 512]); d = np.array([16, 64, 16, 64])
-        >>> law = fit_law("C * d**a * T**b", {"T": T, "d": d, "plateau": 3 * d**0.5 * T})
-        >>> {name: round(x, 6) for name, x in law.coefficients.items()}
-        {'C': 3.0, 'a': 0.5, 'b': 1.0}
-    """
-    columns = _columns(table)
-    if y not in columns:
-        raise RequestError(f"column {y!r} is missing: the table has {', '.join(sorted(columns))}.")
-    parsed = parse(form, frozenset(columns) - {y})
-    measured = columns[y]
-    if np.any(~(measured > 0)):
-        raise RequestError(
-            f"column {y!r} has values that are not positive: a power law can only be fitted to positive ones."
-        )
-    powers, offset = parsed.design(columns)
-    design = np.column_stack([np.ones(measured.size), powers])
-    names = (parsed.constant, *parsed.exponents)
-    _check_identified(design, names, form)
-    target = np.log(measured) - offset
-    estimate = np.linalg.lstsq(design, target)[0]
-    residuals = target - design @ estimate
-    freedom = measured.size - len(names)
-    variance = residuals @ residuals / freedom
-    reach = stats.t.ppf(0.975, freedom) * np.sqrt(variance * np.diag(np.linalg.inv(design.T @ design)))
-    total = np.log(measured) - np.log(measured).mean()
-    low, high = estimate - reach, estimate + reach
-    for x in (estimate, low, high):
-        x[0] = np.exp(x[0])
-    used = sorted(columns.keys() - {y})
-    return Law(
-        form=form,
-        coefficients=dict(zip(names, estimate.tolist(), strict=True)),
-        intervals={n: Interval(*x) for n, x in zip(names, zip(low.tolist(), high.tolist(), strict=True), strict=True)},
-        r2=float(1 - residuals @ residuals / (total @ total)),
-        rows=measured.size,
-        ranges={name: (float(columns[name].min()), float(columns[name].max())) for name in used},
-    )
 
 
 def evaluate(form: str, coefficients: Mapping[str, float], table: Mapping[str, ArrayLike]) -> Floats:
@@ -120,36 +103,19 @@ def evaluate(form: str, coefficients: Mapping[str, float], table: Mapping[str, A
         >>> evaluate("C * T**b", {"C": 2.0, "b": 1.0}, {"T": [10, 20]}).round(9).tolist()
         [20.0, 40.0]
     """
-    columns = _columns(table)
-    parsed: Form = parse(form, frozenset(columns))
-    powers, offset = parsed.design(columns)
+    columns = _table.arrays(table)
+    # A column of the same name as a coefficient is not what the law was fitted with.
+    parsed = parse(form, _table.numeric(columns) - coefficients.keys())
+    missing = {parsed.constant, *parsed.exponents} - coefficients.keys()
+    if missing:
+        raise RequestError(
+            f"law {form!r} cannot be evaluated: {', '.join(sorted(missing))} is neither column nor coefficient."
+        )
+    design, offset = parsed.design(columns)
     exponents = np.array([coefficients[name] for name in parsed.exponents])
-    return coefficients[parsed.constant] * np.exp(powers @ exponents + offset)
-
-
-def _columns(table: Mapping[str, ArrayLike]) -> dict[str, Floats]:
-    columns: dict[str, Floats] = {}
-    for name in table:
-        x = np.asarray(table[name])
-        if x.dtype.kind not in "iufb":
-            continue  # text says which run it was; a law is over numbers
-        columns[name] = x.astype(np.float64)
-        if x.ndim != 1 or not np.all(np.isfinite(columns[name])):
-            raise RequestError(f"column {name!r} is not allowed: it must be a plain list of finite numbers.")
-    sizes = {x.size for x in columns.values()}
-    if len(sizes) != 1 or 0 in sizes:
-        raise RequestError("the table is not allowed: its columns must have the same length, and at least one row.")
-    return columns
-
-
-def _check_identified(design: Floats, names: tuple[str, ...], form: str) -> None:
-    rows, unknowns = design.shape
-    if rows <= unknowns:
-        raise RequestError(f"law {form!r} has {unknowns} unknowns and needs more rows than that, but there are {rows}.")
-    for i, name in enumerate(names[1:], start=1):
-        others = np.delete(design, i, axis=1)
-        left = design[:, i] - others @ np.linalg.lstsq(others, design[:, i])[0]
-        if np.linalg.norm(left) <= 1e-9 * max(np.linalg.norm(design[:, i]), 1.0):
-            raise RequestError(
-                f"exponent {name!r} cannot be identified: its factor does not vary independently of the others in this table."
-            )
+    with np.errstate(over="ignore"):
+        values = coefficients[parsed.constant] * np.exp(design[:, 1:] @ exponents + offset)
+    if not np.all(np.isfinite(values)):
+        row = int(np.flatnonzero(~np.isfinite(values))[0])
+        raise RequestError(f"law {form!r} cannot be evaluated at row {row}: its value there is not a finite number.")
+    return values

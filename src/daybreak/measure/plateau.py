@@ -1,15 +1,18 @@
 """How long until a curve crosses a level: a length, or "censored at n", never NaN."""
 
 from dataclasses import dataclass
-from typing import Literal, final, get_args
+from typing import final
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy import stats
 
 from daybreak._types import Floats
 from daybreak.errors import RequestError
+from daybreak.measure import _check, _curve
+from daybreak.measure._curve import Direction
 
-Direction = Literal["down", "up"]
+_DEGREE = 2  # of the local polynomial: follows the bend of a drop
 
 
 @final
@@ -18,9 +21,10 @@ class Plateau:
     """The length of a plateau.
 
     Args:
-        length: steps or flow time until the level was crossed; if censored, how long the curve was watched.
+        length: steps or flow time until the level was crossed; if censored, how long the curve surely stayed.
         censored: whether the curve ended before it crossed.
-        bracket: the two evaluations between which it crossed; open to infinity if censored.
+        bracket: where the crossing lies; open to infinity if censored. The two evaluations around it, or, if the curve
+            was smoothed, its 95 % interval under noise.
     """
 
     length: float
@@ -31,49 +35,97 @@ class Plateau:
         return f"censored at {self.length:g}" if self.censored else f"{self.length:g}"
 
 
-def plateau(steps: ArrayLike, values: ArrayLike, level: float, *, direction: Direction = "down") -> Plateau:
+def plateau(
+    steps: ArrayLike,
+    values: ArrayLike,
+    level: float,
+    *,
+    direction: Direction = "down",
+    hold: int = 1,
+    smooth: int = 1,
+) -> Plateau:
     """Length of the plateau at the start of a curve: the first crossing of `level`, interpolated linearly.
+
+    Noise makes the first crossing come early. `hold` ignores single evaluations beyond the level; `smooth` fits a
+    parabola through each evaluation and its neighbours, as many as that number, and measures where *that* crosses:
+    nearly unbiased, and then `bracket` is a 95 % interval (Student's t on the residuals of the fit at the crossing,
+    inverted). It holds as long as a parabola follows the curve over that many evaluations: take as many as
+    the drop lasts, not more.
 
     Args:
         steps: increasing steps or times of evaluation.
         values: loss or accuracy at each.
-        level: value that ends the plateau.
+        level: value that ends the plateau; see also `fraction_of_start` and `above_guess`.
         direction: `down` if the curve falls to the level (a loss), `up` if it rises to it (an accuracy).
+        hold: evaluations in a row that must lie beyond the level; a crossing too near the end to tell is censored.
+        smooth: evaluations under each parabola, 1 for none, otherwise at least 5.
 
     Example:
         >>> plateau([0, 100, 200, 300], [0.5, 0.5, 0.3, 0.05], level=0.1).length
         280.0
         >>> print(plateau([0, 100, 200], [0.5, 0.5, 0.49], level=0.1))
         censored at 200
+        >>> plateau([0, 1, 2, 3, 4], [9, 0, 9, 1, 1], level=5, hold=2).length
+        2.5
     """
-    if direction not in get_args(Direction):
-        raise RequestError(f"direction = {direction!r} is unknown: choose 'down' or 'up'.")
-    x, y = _check_curve(steps, values)
+    x, y = _curve.check(steps, values)
+    if y.ndim != 1:
+        raise RequestError(f"values of shape {y.shape} are not allowed: give one curve at a time.")
     if not np.isfinite(level):
         raise RequestError(f"level = {level} is not allowed: it must be finite.")
-    sign = 1.0 if direction == "down" else -1.0
-    excess = sign * (y - level)
-    crossed = np.flatnonzero(excess <= 0)
-    if not crossed.size:
-        return Plateau(float(x[-1]), True, (float(x[-1]), np.inf))
-    after = int(crossed[0])
-    if after == 0:
-        return Plateau(float(x[0]), False, (float(x[0]), float(x[0])))
-    before = after - 1
-    share = excess[before] / (excess[before] - excess[after])
-    length = x[before] + share * (x[after] - x[before])
-    return Plateau(float(length), False, (float(x[before]), float(x[after])))
-
-
-def _check_curve(steps: ArrayLike, values: ArrayLike) -> tuple[Floats, Floats]:
-    x, y = np.asarray(steps, dtype=np.float64), np.asarray(values, dtype=np.float64)
-    if x.ndim != 1 or x.shape != y.shape or not x.size:
+    excess = _curve.sign(direction) * (y - level)
+    hold, smooth = _check.whole("hold", hold, 1), _check.whole("smooth", smooth, 1)
+    if smooth == 1:
+        return _crossing(x, excess, hold)
+    if not 2 * _DEGREE + 1 <= smooth <= x.size:
         raise RequestError(
-            f"steps {x.shape} and values {y.shape} are not a curve: give two lists of equal length, not empty."
+            f"smooth = {smooth} is not allowed: 1, or from {2 * _DEGREE + 1} to the {x.size} evaluations there are."
         )
-    if not np.all(np.isfinite(x)) or np.any(np.diff(x) <= 0):
-        raise RequestError("steps are not allowed: they must be finite, increase, and not repeat.")
-    if not np.all(np.isfinite(y)):
-        at = x[np.flatnonzero(~np.isfinite(y))[0]]
-        raise RequestError(f"values are not allowed: the value at step {at:g} is not finite.")
-    return x, y
+    return _smoothed_crossing(x, excess, hold, smooth)
+
+
+def _crossing(x: Floats, excess: Floats, hold: int) -> Plateau:
+    beyond = np.concatenate([[0], np.cumsum(excess <= 0)])
+    held = np.flatnonzero(beyond[hold:] - beyond[:-hold] == hold) if hold <= x.size else np.array([], dtype=int)
+    if not held.size:
+        # Evaluations beyond the level at the very end may be the crossing: the curve surely stayed only until then.
+        above = np.flatnonzero(excess > 0)
+        last = float(x[above[-1]] if above.size else x[0])
+        return Plateau(last, True, (last, np.inf))
+    after = int(held[0])
+    before = max(after - 1, 0)
+    return Plateau(float(_zero(x, excess, before, after)), False, (float(x[before]), float(x[after])))
+
+
+def _zero(x: Floats, excess: Floats, before: int, after: int) -> float:
+    fall = excess[before] - excess[after]
+    share = excess[before] / fall if fall else 0.0
+    return x[before] + share * (x[after] - x[before])
+
+
+def _smoothed_crossing(x: Floats, excess: Floats, hold: int, smooth: int) -> Plateau:
+    """Crossing of local parabolas, and the interval in which they do not differ from the level."""
+    powers = np.vander(np.linspace(-1, 1, smooth), _DEGREE + 1)
+    hat = powers @ np.linalg.pinv(powers)
+    # A window hangs over neither end: there the parabola is read off its centre, where it is less certain.
+    first = np.clip(np.arange(x.size) - smooth // 2, 0, x.size - smooth)
+    place = np.arange(x.size) - first
+    windows = excess[first[:, None] + np.arange(smooth)]
+    fitted = np.einsum("ij,ij->i", hat[place], windows)
+    found = _crossing(x, fitted, hold)
+    if found.censored:
+        return found
+    after = int(np.searchsorted(x, found.bracket[1]))
+    residuals = windows[after] - hat @ windows[after]
+    freedom = smooth - _DEGREE - 1
+    noise = np.sqrt(residuals @ residuals / freedom)
+    reach = stats.t.ppf(0.975, freedom) * noise * np.sqrt(hat[place, place])
+    low = _last_sure(x, fitted - reach, after)
+    high = -_last_sure(-x[::-1], -(fitted + reach)[::-1], x.size - 1 - after)
+    return Plateau(found.length, False, (min(low, found.length), max(high, found.length)))
+
+
+def _last_sure(x: Floats, lower: Floats, until: int) -> float:
+    """Where the lower end of the band last left the level before an evaluation; the start if it never stood above."""
+    above = np.flatnonzero(lower[:until] > 0)
+    return float(_zero(x, lower, int(above[-1]), int(above[-1]) + 1)) if above.size else float(x[0])
