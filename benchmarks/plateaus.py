@@ -9,6 +9,7 @@ import math
 import resource
 import statistics
 import time
+from typing import Any
 
 import numpy as np
 from scipy.integrate import solve_ivp
@@ -18,7 +19,7 @@ from daybreak import theory
 _COUNT, _LOOP, _REPEATS = 10_000, 60, 5
 
 
-def draw(count: int, seed: int = 0) -> dict[str, np.ndarray]:
+def draw(count: int, seed: int = 0) -> dict[str, Any]:
     """Settings like those of figures 1c and 2, with repetition of both kinds in a part of them."""
     random = np.random.default_rng(seed)
     return {

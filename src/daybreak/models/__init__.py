@@ -1,0 +1,12 @@
+"""Who learns: toy attention, Transformer, minimal attention. Nothing here knows of tasks or of training."""
+
+from daybreak.models._model import AnyModel as AnyModel
+from daybreak.models._model import Ends as Ends
+from daybreak.models._model import Model as Model
+from daybreak.models._model import Output as Output
+from daybreak.models.minimal import MinimalAttention as MinimalAttention
+from daybreak.models.toy import ToyAttention as ToyAttention
+from daybreak.models.transformer import Transformer as Transformer
+
+MODELS: dict[str, type[AnyModel]] = {"transformer": Transformer, "minimal": MinimalAttention, "toy": ToyAttention}
+"""Models by the name the command gives them."""

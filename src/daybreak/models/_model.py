@@ -1,0 +1,66 @@
+"""What every model is: parameters drawn from a key, and outputs at the positions that are read.
+
+A model is a frozen description; its parameters are a separate pytree, so that one compiled program trains many members
+of a cohort. Models see the ends of a task, never the task.
+"""
+
+from abc import abstractmethod
+from typing import Any, Generic, NamedTuple, TypeVar
+
+import equinox as eqx
+from jaxtyping import Array, Float, Int, PRNGKeyArray
+
+Parameters = TypeVar("Parameters")
+Inputs = Float[Array, "length features"] | Int[Array, " length"]
+
+
+class Ends(NamedTuple):
+    """What a model must know of its task: what comes in, what goes out, and where it is read."""
+
+    length: int
+    features: int | None  # size of an input vector; None if the inputs are tokens
+    tokens: int | None  # number of different tokens; None if the inputs are vectors
+    outputs: int
+    reads: tuple[int, ...]  # positions at which the model is read
+
+
+class Output(NamedTuple):
+    """Outputs at the read positions and, when asked for, the attention of each layer, first layer first.
+
+    The last layer is only computed where it is read, so its attention has one row per read position, the others' one per
+    position.
+    """
+
+    values: Float[Array, "reads outputs"]
+    attention: tuple[Float[Array, "heads rows length"], ...] | None
+
+
+class Model(eqx.Module, Generic[Parameters]):
+    """How inputs become outputs. Subclasses are final."""
+
+    @abstractmethod
+    def init(self, key: PRNGKeyArray, ends: Ends) -> Parameters:
+        """Draw the parameters."""
+
+    @abstractmethod
+    def apply(
+        self,
+        parameters: Parameters,
+        inputs: Inputs,
+        ends: Ends,
+        *,
+        key: PRNGKeyArray | None = None,
+        attention: bool = False,
+    ) -> Output:
+        """Outputs for one sequence; the caller batches with `vmap`.
+
+        Args:
+            parameters: as drawn by `init`.
+            inputs: one sequence.
+            ends: as given to `init`.
+            key: for dropout; without it nothing is dropped.
+            attention: whether to return attention maps.
+        """
+
+
+AnyModel = Model[Any]

@@ -1,0 +1,137 @@
+"""What every model must do: compute what is read and nothing that depends on it being more, batch, and say no clearly."""
+
+import dataclasses
+import json
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from daybreak.errors import RequestError
+from daybreak.models import MODELS, AnyModel, Ends, MinimalAttention, ToyAttention, Transformer
+
+VECTORS = Ends(length=7, features=5, tokens=None, outputs=3, reads=(6,))
+TOKENS = Ends(length=7, features=None, tokens=11, outputs=11, reads=(4, 5, 6))
+
+
+def _small(**settings: Any) -> Transformer:
+    sizes: dict[str, Any] = {"heads": 2, "width": 8, "head_width": 3, "mlp": 10}
+    return Transformer(**sizes | settings)
+
+
+CASES: list[tuple[AnyModel, Ends]] = [
+    (ToyAttention(scale=1.0), VECTORS),
+    (MinimalAttention(heads=2, epsilon=1.0), TOKENS),
+    (_small(), VECTORS),
+    (_small(layers=1), VECTORS),
+    (_small(norm="pre", causal=True), TOKENS),
+    (_small(norm="post", positions="learned", weights="xavier", ends="orthogonal", bias=False), TOKENS),
+    (_small(positions="one-hot", residual=False, activation="gelu"), TOKENS),
+    (_small(mlp=0, positions="none", layers=3), VECTORS),
+]
+each_case = pytest.mark.parametrize(("model", "ends"), CASES)
+
+
+def _inputs(ends: Ends, seed: int = 0, count: int = 4) -> jax.Array:
+    key = jax.random.key(seed)
+    if ends.tokens is not None:
+        return jax.random.randint(key, (count, ends.length), 0, ends.tokens)
+    assert ends.features is not None
+    return jax.random.normal(key, (count, ends.length, ends.features))
+
+
+def _warm(model: AnyModel, ends: Ends, seed: int = 1):
+    """Parameters with every entry at work: those that start at zero are moved."""
+    leaves, tree = jax.tree.flatten(model.init(jax.random.key(seed), ends))
+    keys = jax.random.split(jax.random.key(seed + 1), len(leaves))
+    moved = [x + 0.3 * jax.random.normal(k, x.shape) for x, k in zip(leaves, keys, strict=True)]
+    return jax.tree.unflatten(tree, moved)
+
+
+@each_case
+def test_shapes_and_attention(model: AnyModel, ends: Ends) -> None:
+    parameters = _warm(model, ends)
+    output = model.apply(parameters, _inputs(ends)[0], ends, attention=True)
+    assert output.values.shape == (len(ends.reads), ends.outputs)
+    assert output.attention is not None
+    for weights in output.attention:
+        assert weights.shape[2] == ends.length
+        np.testing.assert_allclose(weights.sum(axis=2), 1, rtol=1e-5)
+    assert model.apply(parameters, _inputs(ends)[0], ends).attention is None
+
+
+@each_case
+def test_reading_less_changes_nothing_that_is_read(model: AnyModel, ends: Ends) -> None:
+    """The shortcut of the last block equals the computation at every position."""
+    if isinstance(model, ToyAttention):
+        return  # is read at one position by definition
+    parameters, inputs, reads = _warm(model, ends), _inputs(ends)[0], np.array(ends.reads)
+    everywhere = model.apply(parameters, inputs, ends._replace(reads=tuple(range(ends.length))), attention=True)
+    some = model.apply(parameters, inputs, ends, attention=True)
+    np.testing.assert_allclose(some.values, everywhere.values[reads], rtol=1e-4, atol=1e-5)
+    assert some.attention is not None
+    assert everywhere.attention is not None
+    np.testing.assert_allclose(some.attention[-1], everywhere.attention[-1][:, reads], atol=1e-5)
+
+
+@each_case
+def test_batches_of_sequences_and_of_members_equal_single_calls(model: AnyModel, ends: Ends) -> None:
+    inputs = _inputs(ends)
+    members = [_warm(model, ends, seed) for seed in (1, 5)]
+    stacked = jax.tree.map(lambda *x: jnp.stack(x), *members)
+    over_sequences = jax.vmap(lambda p, x: model.apply(p, x, ends).values, (None, 0))
+    many = jax.jit(jax.vmap(over_sequences, (0, None)))(stacked, inputs)
+    for i, member in enumerate(members):
+        for j, sequence in enumerate(inputs):
+            np.testing.assert_allclose(many[i, j], model.apply(member, sequence, ends).values, rtol=1e-4, atol=1e-5)
+
+
+@each_case
+def test_every_parameter_matters(model: AnyModel, ends: Ends) -> None:
+    """No parameter is drawn that no output depends on."""
+    inputs = _inputs(ends, count=64)
+
+    def loss(parameters):
+        return jnp.sum(jnp.sin(jax.vmap(lambda x: model.apply(parameters, x, ends).values)(inputs)))
+
+    for path, leaf in jax.tree_util.tree_leaves_with_path(jax.grad(loss)(_warm(model, ends))):
+        name = jax.tree_util.keystr(path)
+        assert np.all(np.isfinite(leaf)), name
+        if not name.endswith("['key']['bias']"):  # adds the same to all scores of a row, which softmax does not see
+            assert np.any(np.abs(leaf) > 1e-7), name
+
+
+@each_case
+def test_initial_parameters_follow_the_key_only(model: AnyModel, ends: Ends) -> None:
+    first, again, other = (jax.tree.leaves(model.init(jax.random.key(s), ends)) for s in (3, 3, 4))
+    assert all(np.array_equal(a, b) for a, b in zip(first, again, strict=True))
+    drawn = [(a, b) for a, b in zip(first, other, strict=True) if np.ptp(a) > 0]
+    assert drawn
+    assert not any(np.array_equal(a, b) for a, b in drawn)
+
+
+@each_case
+def test_fields_are_plain_values(model: AnyModel, ends: Ends) -> None:
+    fields = json.loads(json.dumps(dataclasses.asdict(model)))  # pyright: ignore[reportArgumentType]
+    assert type(model)(**fields) == model
+    assert type(model) in MODELS.values()
+
+
+@pytest.mark.parametrize(
+    ("make", "said"),
+    [
+        (lambda: Transformer(heads=0), "heads = 0 is not allowed"),
+        (lambda: Transformer(layers=-1), "layers = -1 is not allowed"),
+        (lambda: Transformer(mlp=-4), "mlp = -4 is not allowed"),
+        (lambda: Transformer(dropout=1.0), "dropout = 1.0 is not allowed"),
+        (lambda: _small(norm="batch"), "norm = 'batch' is not allowed: choose 'none', 'pre' or 'post'"),
+        (lambda: MinimalAttention(heads=0), "heads = 0 is not allowed"),
+        (lambda: MinimalAttention().init(jax.random.key(0), VECTORS), "takes tokens"),
+        (lambda: ToyAttention().init(jax.random.key(0), TOKENS), "takes vectors"),
+    ],
+)
+def test_bad_requests(make, said: str, as_a_user) -> None:
+    with pytest.raises(RequestError, match=said):
+        make()

@@ -1,0 +1,39 @@
+"""The minimal model with gathers equals its definition with one-hot vectors."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from daybreak.models import Ends, MinimalAttention
+
+ENDS = Ends(length=7, features=None, tokens=5, outputs=5, reads=(3, 4, 6))
+
+
+def test_equals_the_definition() -> None:
+    """U = [token; position]; logits = Σ_h V_h Σ_j softmax_j≤t(u_tᵀ W_hᵀ u_j / √D) u_j (PAPERS.md, B2)."""
+    model = MinimalAttention(heads=2, epsilon=2.0)
+    parameters = model.init(jax.random.key(0), ENDS)
+    parameters = parameters._replace(V=jax.random.normal(jax.random.key(1), (2, 5, 12)))
+    W, V = (np.asarray(x) for x in parameters)
+    tokens = np.array([4, 1, 0, 0, 3, 2, 1])
+    u = np.concatenate([np.eye(5)[tokens], np.eye(7)], axis=1)
+    expected, maps = np.zeros((3, 5)), np.zeros((2, 3, 7))
+    for i, t in enumerate(ENDS.reads):
+        for h in range(2):
+            scores = np.array([u[t] @ W[h].T @ u[j] for j in range(t + 1)]) / np.sqrt(12)
+            weights = np.exp(scores) / np.exp(scores).sum()
+            expected[i] += V[h] @ (weights @ u[: t + 1])
+            maps[h, i, : t + 1] = weights
+    output = model.apply(parameters, jnp.asarray(tokens), ENDS, attention=True)
+    np.testing.assert_allclose(output.values, expected, rtol=1e-4, atol=1e-5)
+    assert output.attention is not None
+    np.testing.assert_allclose(output.attention[0], maps, atol=1e-5)
+
+
+def test_starts_silent_with_attention_uniform_over_the_past() -> None:
+    model = MinimalAttention()
+    output = model.apply(model.init(jax.random.key(0), ENDS), jnp.zeros(7, int), ENDS, attention=True)
+    assert not np.any(output.values)
+    assert output.attention is not None
+    np.testing.assert_allclose(output.attention[0][:, 0, :4], 0.25, rtol=1e-5)
+    assert not np.any(output.attention[0][:, 0, 4:])

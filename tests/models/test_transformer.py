@@ -1,0 +1,98 @@
+"""The Transformer against what its settings say."""
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from daybreak.models import Ends, Transformer, _layers
+
+TOKENS = Ends(length=6, features=None, tokens=9, outputs=9, reads=(2, 5))
+
+
+def _small(**settings: Any) -> Transformer:
+    sizes: dict[str, Any] = {"heads": 2, "width": 8, "head_width": 4, "mlp": 16}
+    return Transformer(**sizes | settings)
+
+
+@pytest.mark.parametrize("causal", [True, False])
+def test_a_causal_model_does_not_see_the_future(causal: bool) -> None:
+    model = _small(causal=causal)
+    parameters = model.init(jax.random.key(0), TOKENS)
+    tokens = jnp.array([1, 2, 3, 4, 5, 6])
+    first, second = (model.apply(parameters, x, TOKENS).values for x in (tokens, tokens.at[4].set(8)))
+    assert np.array_equal(first[0], second[0]) == causal
+    assert not np.allclose(first[1], second[1])
+
+
+def test_gathered_tokens_equal_one_hot_products() -> None:
+    model = _small(bias=False)
+    vectors = TOKENS._replace(features=9, tokens=None)
+    parameters = model.init(jax.random.key(0), TOKENS)
+    tokens = jnp.array([1, 8, 3, 0, 5, 6])
+    gathered = model.apply(parameters, tokens, TOKENS).values
+    multiplied = model.apply(parameters, jax.nn.one_hot(tokens, 9), vectors).values
+    np.testing.assert_allclose(gathered, multiplied, rtol=1e-5, atol=1e-6)
+
+
+def test_attention_equals_that_of_jax() -> None:
+    """Heads, scaling and mask, against `jax.nn.dot_product_attention`."""
+    keys = jax.random.split(jax.random.key(2), 5)
+    names = ("query", "key", "value", "out")
+    block = {n: _layers.linear_parameters(k, 8, 8, "torch", True) for n, k in zip(names, keys, strict=False)}
+    x = jax.random.normal(keys[4], (6, 8))
+    mask = np.tril(np.ones((6, 6), bool))
+    ours, _ = _layers.attend(block, x, x, 2, mask)
+    q, k, v = (_layers.linear(block[name], x).reshape(6, 2, 4) for name in names[:3])
+    theirs = jax.nn.dot_product_attention(q, k, v, mask=jnp.asarray(mask)[None])
+    np.testing.assert_allclose(ours, _layers.linear(block["out"], theirs.reshape(6, 8)), rtol=1e-4, atol=1e-5)
+
+
+def test_initial_weights_are_as_named() -> None:
+    key = jax.random.key(0)
+    torch = _layers.linear_parameters(key, 100, 50, "torch", True)
+    assert 0.095 < np.abs(torch["weight"]).max() <= 0.1
+    assert 0 < np.abs(torch["bias"]).max() <= 0.1
+    xavier = _layers.linear_parameters(key, 100, 50, "xavier", True)
+    assert 0.19 < np.abs(xavier["weight"]).max() <= 0.2
+    assert not np.any(xavier["bias"])
+    orthogonal = _layers.linear_parameters(key, 100, 50, "orthogonal", False)
+    np.testing.assert_allclose(orthogonal["weight"].T @ orthogonal["weight"], np.eye(50), atol=1e-5)
+    assert "bias" not in orthogonal
+
+
+def test_scales_multiply_what_they_name() -> None:
+    plain, scaled = _small(), _small(readout_scale=0.5, embedding_scale=2.0)
+    a, b = (model.init(jax.random.key(0), TOKENS) for model in (plain, scaled))
+    np.testing.assert_allclose(b["readout"]["weight"], 0.5 * a["readout"]["weight"])
+    np.testing.assert_allclose(b["embed"]["weight"], 2 * a["embed"]["weight"])
+    np.testing.assert_array_equal(b["block0"]["query"]["weight"], a["block0"]["query"]["weight"])
+
+
+def test_layer_norm_normalises() -> None:
+    x = 5 + 3 * jax.random.normal(jax.random.key(0), (4, 64))
+    y = _layers.layer_norm(_layers.norm_parameters(64), x)
+    np.testing.assert_allclose(y.mean(axis=1), 0, atol=1e-5)
+    np.testing.assert_allclose(y.var(axis=1), 1, rtol=1e-3)
+
+
+def test_dropout_only_with_a_key_and_unbiased() -> None:
+    model = _small(dropout=0.5)
+    parameters = model.init(jax.random.key(0), TOKENS)
+    tokens = jnp.array([1, 2, 3, 4, 5, 6])
+    still = model.apply(parameters, tokens, TOKENS).values
+    np.testing.assert_array_equal(still, model.apply(parameters, tokens, TOKENS).values)
+    assert not np.allclose(still, model.apply(parameters, tokens, TOKENS, key=jax.random.key(1)).values)
+    kept = _layers.drop(jnp.ones((200, 200)), 0.25, jax.random.key(3))
+    assert float(kept.mean()) == pytest.approx(1, abs=0.02)
+    assert float((kept == 0).mean()) == pytest.approx(0.25, abs=0.02)
+
+
+def test_sinusoids() -> None:
+    made = _layers.sinusoids(10, 6)
+    angle = 7 / 10000 ** (2 * 1 / 6)
+    assert made[7, 2] == pytest.approx(np.sin(angle), rel=1e-6)
+    assert made[7, 3] == pytest.approx(np.cos(angle), rel=1e-6)
+    assert _layers.sinusoids(4, 255).shape == (4, 255)
