@@ -117,21 +117,20 @@ class Recall(Task[RecallWorld]):
 
         A random permutation of V tokens is only looked up at the keys that occur, so it is drawn only there.
         """
-        query_key, slot_key, keys_key, values_key = jax.random.split(key, 4)
-        query = self._query(query_key, world)
-        others = distinct(keys_key, self._distinct - 1, self.V - 1)
-        keys = jnp.concatenate([query[None], others + (others >= query)])  # without the query among the others
-        values = distinct(values_key, self._distinct, self.V)
-        placed = self._placed(slot_key)
-        chosen = jnp.where(placed, 0, jnp.cumsum(~placed))  # which of the keys each slot holds
+        tokens_key, query_key, slots_key = jax.random.split(key, 3)
+        keys, values = jax.vmap(lambda key: distinct(key, self._distinct, self.V))(jax.random.split(tokens_key))
+        keys = self._ask_again(query_key, keys, world)
+        placed = self._placed(slots_key)
+        chosen = jnp.where(placed, 0, jnp.cumsum(~placed))  # which of the keys each slot holds; the first is the query
         pairs = jnp.stack([keys[chosen], values[chosen]], axis=1)
         relevant = jnp.zeros(self.length, bool).at[np.array(self.value_positions)].set(placed)
-        return Example(jnp.append(pairs.reshape(-1), query), values[:1], relevant[None, :])
+        return Example(jnp.append(pairs.reshape(-1), keys[0]), values[:1], relevant[None, :])
 
-    def _query(self, key: PRNGKeyArray, world: RecallWorld) -> Int[Array, ""]:
-        repeat_key, which_key, fresh_key = jax.random.split(key, 3)
-        again = world.repeated[jax.random.randint(which_key, (), 0, 2)]
-        return jnp.where(jax.random.bernoulli(repeat_key, self.p), again, jax.random.randint(fresh_key, (), 0, self.V))
+    def _ask_again(self, key: PRNGKeyArray, keys: Int[Array, " keys"], world: RecallWorld) -> Int[Array, " keys"]:
+        """With probability p, swap the first key, which is the query, with one of the repeated tokens."""
+        again, which = jax.random.uniform(key, (2,))
+        query = jnp.where(again < self.p, world.repeated[jnp.where(which < 0.5, 0, 1)], keys[0])
+        return jnp.where(keys == query, keys[0], keys).at[0].set(query)
 
     def _placed(self, key: PRNGKeyArray) -> Bool[Array, " N"]:
         """Which slots hold the query's pair."""
@@ -176,10 +175,9 @@ def at_least_one(key: PRNGKeyArray, rate: Float[Array, ""] | float, count: int) 
 
     The first to happen has a geometric distribution cut off at `count`, drawn by inversion; later ones are free.
     """
-    first_key, rest_key = jax.random.split(key)
+    uniform = jax.random.uniform(key, (count + 1,))
     log_miss = jnp.log1p(-jnp.asarray(rate))  # −∞ at rate 1, where the first slot is the one
-    beyond = jax.random.uniform(first_key) * jnp.expm1(count * log_miss)
+    beyond = uniform[count] * jnp.expm1(count * log_miss)
     first = jnp.minimum(jnp.floor(jnp.log1p(beyond) / log_miss), count - 1)
-    events = jax.random.uniform(rest_key, (count,)) < rate
     slots = jnp.arange(count)
-    return (slots == first) | ((slots > first) & events)
+    return (slots == first) | ((slots > first) & (uniform[:count] < rate))

@@ -100,13 +100,12 @@ class SingleLocation(Task[SingleLocationWorld]):
 
     def sample(self, key: PRNGKeyArray, world: SingleLocationWorld) -> Example:
         """Draw T tokens, put the relevant one at its B positions, and apply W* to it."""
-        others_key, token_key, repeat_key, position_key = jax.random.split(key, 4)
-        others = jax.random.normal(others_key, (self.T, self.d)) / jnp.sqrt(self.d)
-        fresh = jax.random.normal(token_key, (self.d,)) / jnp.sqrt(self.d)
-        token = jnp.where(jax.random.bernoulli(repeat_key, self.p), world.repeated, fresh)
+        tokens_key, repeat_key, position_key = jax.random.split(key, 3)
+        tokens = jax.random.normal(tokens_key, (self.T + 1, self.d)) / jnp.sqrt(self.d)
+        token = jnp.where(jax.random.bernoulli(repeat_key, self.p), world.repeated, tokens[-1])
         ranks = jax.random.permutation(position_key, self.T) if world.ranks is None else world.ranks
         relevant = ranks < self.B
-        inputs = jnp.where(relevant[:, None], token[None, :], others)
+        inputs = jnp.where(relevant[:, None], token[None, :], tokens[:-1])
         if self.feature:
             inputs = jnp.concatenate([inputs, relevant[:, None].astype(inputs.dtype)], axis=1)
         # In full precision: the reduced precision some devices prefer would be noise in the target.
