@@ -14,17 +14,14 @@ from daybreak.tasks import TASKS, MarkovChain, Recall, SingleLocation
 
 SETTINGS = {
     "location": SingleLocation(T=6, d=3, B=2, p=0.25),
-    "location-fixed": SingleLocation(T=6, d=3, B=3, p=0.25, position="fixed"),
-    "location-fixed-plain": SingleLocation(T=6, d=3, position="fixed", feature=False),
+    "location-fixed": SingleLocation(T=6, d=3, B=3, p=0.25, position="fixed", feature=False),
     "location-smallest": SingleLocation(T=2, d=1),
     "recall": Recall(N=4, V=9, B=2, p=0.25),
-    "recall-bernoulli": Recall(N=4, V=9, B=2, placement="bernoulli"),
+    "recall-bernoulli": Recall(N=4, V=5, B=2, placement="bernoulli"),
     "recall-exactly": Recall(N=4, V=9, B=2, p=0.5, placement="exactly"),
     "recall-tight": Recall(N=4, V=4, B=1.5),
-    "recall-full": Recall(N=4, V=5, B=4, placement="bernoulli"),
     "recall-smallest": Recall(N=1, V=2),
-    "markov": MarkovChain(d=5, K=2, L=2, generated=4, train=16, validation=8),
-    "markov-online": MarkovChain(d=5, K=2, L=2, beta=5, weights=(0.7, 0.3), generated=4, train=0, validation=0),
+    "markov": MarkovChain(d=5, K=2, L=2, beta=5, weights=(0.7, 0.3), generated=4, train=16, validation=8),
     "markov-overlap": MarkovChain(d=5, L=4, stride=2, reversed=True, prefix=11, generated=3, train=1, validation=0),
     "markov-smallest": MarkovChain(d=2, K=1, L=1, generated=1, train=0, validation=0),
 }

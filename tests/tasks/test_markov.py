@@ -1,6 +1,7 @@
 """The chain follows the law it states, and states the law of the paper. Every test is at significance 1e-4."""
 
 from dataclasses import replace
+from functools import partial
 from itertools import product
 
 import jax
@@ -14,6 +15,7 @@ from daybreak.tasks import MarkovChain, MarkovWorld
 
 LEVEL = 1e-4
 N = 20_000
+jit = partial(jax.jit, compiler_options={"xla_backend_optimization_level": 0})  # compiling is most of the time here
 CHAINS = {
     "plain": MarkovChain(d=3, K=2, L=2, beta=3, generated=3),
     "reversed": MarkovChain(d=3, K=2, L=2, beta=3, reversed=True, generated=3),
@@ -49,7 +51,7 @@ def test_truths_are_the_formula(task, draw):
     world, examples = draw(task, N, one_world=True)
     inputs = examples.inputs[:20]
 
-    @jax.jit
+    @jit
     @jax.vmap
     def truths(x):
         return [task.truncated(world, x, n) for n in range(task.K + 1)], task.truth(world, x)
@@ -67,7 +69,7 @@ def test_transitions_have_the_probabilities_of_the_truth(task, draw):
     tokens = np.concatenate([examples.inputs, examples.target[:, -1:]], axis=1)
     contexts = np.array(list(product(range(task.d), repeat=task.order)))
     padded = np.pad(contexts, ((0, 0), (task.length - task.order, 0)))
-    p = np.exp(jax.vmap(lambda x: task.truth(world, x))(padded))[:, -1]  # given the last tokens of the input
+    p = np.exp(jit(jax.vmap(lambda x: task.truth(world, x)))(padded))[:, -1]  # given the last tokens of the input
     for at in (task.reads[0] + 1, task.length):
         code = tokens[:, at - task.order : at + 1] @ task.d ** np.arange(task.order, -1, -1)
         counts = np.bincount(code, minlength=p.size).reshape(p.shape)
@@ -84,7 +86,7 @@ def test_the_published_chain_agrees_with_its_truth(draw):
     """Scores of the martingale 1[x = s] − p(s), one per state, at d = 50 and 20 generated tokens."""
     task = MarkovChain()
     world, examples = draw(task, 2000, one_world=True)
-    p = np.exp(jax.jit(jax.vmap(lambda x: task.truth(world, x)))(examples.inputs)).astype(float)
+    p = np.exp(jit(jax.vmap(lambda x: task.truth(world, x)))(examples.inputs)).astype(float)
     hits = examples.target[:, :, None] == np.arange(50)
     z = (hits - p).sum(axis=(0, 1)) / np.sqrt((p * (1 - p)).sum(axis=(0, 1)))
     assert np.abs(z).max() < stats.norm.isf(LEVEL / 2 / 50)
@@ -113,17 +115,13 @@ def test_matrices_are_haar_orthogonal_and_independent(draw):
         assert abs(squares.mean() - 1) < stats.norm.isf(LEVEL / 2) * squares.std() / 100
 
 
-def test_bayes_loss_is_the_loss_of_the_truth(task, draw):
+def test_bayes_loss_is_the_loss_of_the_truth(draw):
+    task = CHAINS["overlap"]
     world, examples = draw(task, N, one_world=True)
-    losses = jax.jit(jax.vmap(lambda x: task.loss(task.truth(world, x.inputs), x)))(examples)
-    bayes = jax.jit(lambda key: task.bayes_loss(key, world, 10_000))(jax.random.key(7))
+    losses = jit(jax.vmap(lambda x: task.loss(task.truth(world, x.inputs), x)))(examples)
+    bayes = jit(lambda key: task.bayes_loss(key, world, N))(jax.random.key(7))
     assert abs(losses.mean() - bayes) < 5 * losses.std() / np.sqrt(N)
     assert bayes < np.log(task.d)
-
-
-def test_a_strong_chain_can_be_predicted():
-    task = MarkovChain(d=3, K=1, L=1, beta=1e4, generated=2)
-    assert task.bayes_loss(jax.random.key(1), task.world(jax.random.key(0)), 10) < 0.01
 
 
 def test_beta_defaults_to_ten_times_the_block_length(draw):
@@ -160,6 +158,6 @@ def test_truth_runs_in_a_batch_of_chains():
     tasks = [MarkovChain(d=3, K=2, L=1, m=m, beta=5, generated=2) for m in (1.0, 2.0)]
     cohort = jax.tree.map(lambda *x: jnp.stack(x), *tasks)
     world, inputs = tasks[0].world(jax.random.key(0)), jnp.array([0, 1, 2])
-    together = jax.vmap(lambda task: task.truth(world, inputs))(cohort)
+    together = jit(jax.vmap(lambda task: task.truth(world, inputs)))(cohort)
     for row, task in zip(together, tasks, strict=True):
         np.testing.assert_allclose(row, task.truth(world, inputs), atol=1e-5)
