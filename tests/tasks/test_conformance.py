@@ -20,7 +20,7 @@ SETTINGS = {
     "recall-bernoulli": Recall(N=4, V=5, B=2, placement="bernoulli"),
     "recall-exactly": Recall(N=4, V=9, B=2, p=0.5, placement="exactly"),
     "recall-tight": Recall(N=4, V=4, B=1.5),
-    "recall-smallest": Recall(N=1, V=2),
+    "recall-smallest": Recall(N=1, V=2, placement="exactly"),
     "markov": MarkovChain(d=5, K=2, L=2, beta=5, weights=(0.7, 0.3), generated=4, train=16, validation=8),
     "markov-overlap": MarkovChain(d=5, L=4, stride=2, reversed=True, prefix=11, generated=3, train=1, validation=0),
     "markov-smallest": MarkovChain(d=2, K=1, L=1, generated=1, train=0, validation=0),
@@ -35,20 +35,17 @@ def task(request):
 
 N = 3000
 jit = partial(jax.jit, compiler_options={"xla_backend_optimization_level": 0})  # compiling is most of the time here
-KEYS = jax.random.split(jax.random.key(3), 2)
-
-
-def draw_one(task, key):
-    """One world and one example in it."""
-    world_key, key = jax.random.split(key)
-    world = task.world(world_key)
-    return world, task.sample(key, world)
 
 
 def same(a, b, exact=True):
     """Whether two pytrees hold the same numbers."""
     compare = np.array_equal if exact else lambda x, y: np.allclose(x, y, rtol=1e-5, atol=1e-6)
     return all(jax.tree.leaves(jax.tree.map(compare, a, b)))
+
+
+def example_keys():
+    """The keys with which `draw` draws its N examples."""
+    return jax.random.split(jax.random.split(jax.random.key(0))[1], N)
 
 
 def perfect(task, example):
@@ -97,8 +94,8 @@ def test_equal_keys_give_equal_examples_and_others_do_not(task, draw):
     assert (once.inputs != once.inputs[:1]).any()
 
 
-def test_a_cohort_is_one_program_and_equals_single_calls(task):
-    """Stacked tasks differ in their leaves only; the program is traced once, also for other values and keys."""
+def test_a_cohort_is_one_program(task, draw):
+    """Stacked tasks differ in their leaves only: traced once, also for other values, and equal to one at a time."""
     leaves = [f.name for f in dataclasses.fields(task) if f.name in VARIED and getattr(task, f.name) is not None]
     values = {name: (VARIED[name] if task.length > 3 else (VARIED[name][0],) * 2) for name in leaves}
     members = [
@@ -110,17 +107,29 @@ def test_a_cohort_is_one_program_and_equals_single_calls(task):
 
     @jit
     @jax.vmap
-    def program(task, key):
+    def program(task, world, key):
         nonlocal traces
         traces += 1
-        return draw_one(task, key)
+        return task.sample(key, world)
 
-    together = program(cohort, KEYS)
-    program(jax.tree.map(lambda x: x[::-1], cohort), KEYS[::-1])
+    worlds, _ = draw(task, N)
+    worlds, keys = jax.tree.map(lambda x: x[:2], (worlds, example_keys()))
+    together = program(cohort, worlds, keys)
+    program(jax.tree.map(lambda x: x[::-1], cohort), worlds, keys[::-1])
     assert traces == 1
-    single = jit(draw_one)
     for i, member in enumerate(members):
-        assert same(jax.tree.map(lambda x, i=i: x[i], together), single(member, KEYS[i]), exact=False)
+        _, alone = draw(member, N)
+        assert same(*jax.tree.map(lambda x, i=i: x[i], (together, alone)), exact=False)
+
+
+@pytest.mark.parametrize("name", ["location", "location-fixed", "recall", "markov"])
+def test_a_batch_equals_single_calls(name, draw):
+    task = SETTINGS[name]
+    worlds, examples = draw(task, N)
+    single = jit(task.sample)
+    for i in range(3):
+        world, example = jax.tree.map(lambda x, i=i: x[i], (worlds, examples))
+        assert same(single(example_keys()[i], world), example, exact=False)
 
 
 def test_clean_has_no_repetition_and_shares_the_worlds(task, draw):
@@ -175,17 +184,19 @@ def test_guess_is_what_a_guesser_scores(task, draw):
 
 
 def test_datasets_are_fixed_samples_or_none(task):
-    @partial(jit, static_argnums=1)
-    def made(key, part):
-        world = task.world(KEYS[1])
-        first = task.sample(jax.random.split(key, max(1, getattr(task.sizes, part)))[0], world)
+    key = jax.random.key(5)
+
+    @partial(jit, static_argnums=0)
+    def made(part):
+        world = task.world(key)
+        first = task.sample(jax.random.split(key, getattr(task.sizes, part))[0], world)
         return task.dataset(key, world, part), first
 
     for part, size in task.sizes._asdict().items():
         if not size:
-            assert task.dataset(KEYS[0], None, part) is None
+            assert task.dataset(key, None, part) is None
             continue
-        data, first = made(KEYS[0], part)
+        data, first = made(part)
         assert data.inputs.shape == (size, task.length)
         assert same(jax.tree.map(lambda x: x[0], data), first)
 

@@ -17,9 +17,7 @@ LEVEL = 1e-4
 N = 20_000
 jit = partial(jax.jit, compiler_options={"xla_backend_optimization_level": 0})  # compiling is most of the time here
 CHAINS = {
-    "plain": MarkovChain(d=3, K=2, L=2, beta=3, generated=3),
-    "reversed": MarkovChain(d=3, K=2, L=2, beta=3, reversed=True, generated=3),
-    "weights": MarkovChain(d=3, K=2, L=2, beta=3, weights=(0.7, 0.3), generated=3),
+    "reversed": MarkovChain(d=3, K=2, L=2, beta=3, reversed=True, weights=(0.7, 0.3), generated=3),
     "overlap": MarkovChain(d=3, K=2, L=3, beta=3, stride=1, weights=(0.5, 0.3, 0.2), generated=3),
     "long-prefix": MarkovChain(d=3, K=2, L=1, m=1.2, prefix=4, generated=3),
 }
