@@ -1,0 +1,70 @@
+"""The door of a task: plain numbers are brought to one form, and bad ones are refused with a sentence.
+
+Sizes are static and always plain. Scalars such as B and p may also be arrays or tracers, one value per member of a
+cohort; those were plain when their runs were described, and pass unchecked.
+"""
+
+import math
+from typing import Any, get_args
+
+import jax
+import numpy as np
+
+from daybreak.errors import RequestError
+
+
+def as_int(value: Any) -> Any:
+    """A NumPy integer as a Python one, so that equal tasks have equal JSON; anything else as it is."""
+    return int(value) if isinstance(value, np.integer) else value
+
+
+def as_float(value: Any) -> Any:
+    """A plain number as a Python float, so that B = 1 and B = 1.0 are the same task; anything else as it is."""
+    if isinstance(value, np.ndarray) and value.ndim == 0:
+        value = value[()]
+    plain = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
+    return float(value) if plain else value
+
+
+def as_floats(values: Any) -> Any:
+    """Several numbers, such as a list read from JSON, as a tuple of floats; anything else as it is."""
+    return tuple(as_float(x) for x in values) if isinstance(values, list | tuple) else values
+
+
+def refuse(name: str, value: Any, at_fault: bool, why: str) -> None:
+    """Raise a `RequestError` that names the field, its value and what is allowed, if `at_fault`."""
+    if at_fault:
+        shown = f"{value:g}" if isinstance(value, float) else repr(value)
+        raise RequestError(f"{name} = {shown} is not allowed: {why}.")
+
+
+def check_whole(name: str, value: Any, least: int, what: str) -> None:
+    """Refuse what is not a whole number of at least `least`."""
+    refuse(name, value, not isinstance(value, int) or isinstance(value, bool), f"{what} must be a whole number")
+    refuse(name, value, value < least, f"{what} must be at least {least}")
+
+
+def is_plain(name: str, value: Any) -> bool:
+    """Whether a scalar field holds one number that can be checked here; what is neither number nor array is refused."""
+    if isinstance(value, jax.Array | np.ndarray):
+        return False
+    refuse(name, value, not isinstance(value, float), "it must be a number")
+    refuse(name, value, not math.isfinite(value), "it must be finite")
+    return True
+
+
+def check_choice(name: str, value: Any, choices: Any) -> None:
+    """Refuse what is not among the values of a `Literal`."""
+    allowed = get_args(choices)
+    refuse(name, value, value not in allowed, f"choose {', '.join(map(repr, allowed[:-1]))} or {allowed[-1]!r}")
+
+
+def check_bool(name: str, value: Any) -> None:
+    """Refuse what is neither True nor False."""
+    refuse(name, value, not isinstance(value, bool), "it must be true or false")
+
+
+def check_p(p: Any) -> None:
+    """Refuse a probability of cross-sample repetition outside [0, 1)."""
+    if is_plain("p", p):
+        refuse("p", p, not 0 <= p < 1, "the probability of repetition must lie in [0, 1)")

@@ -1,0 +1,116 @@
+"""What every task is: a distribution of examples with known relevant positions, and how answers to them are scored.
+
+A task is a frozen dataclass and a pytree at once. Fields that decide shapes are static; the scalars a cohort may vary
+are leaves, so that one compiled program trains tasks that differ in them:
+
+    cohort = jax.tree.map(lambda *leaves: jnp.stack(leaves), *tasks)
+    examples = jax.vmap(lambda task, key, world: task.sample(key, world))(cohort, keys, worlds)
+"""
+
+from abc import abstractmethod
+from typing import Generic, Literal, NamedTuple, TypeVar
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
+
+World = TypeVar("World")
+Part = Literal["train", "validation"]
+
+
+class Example(NamedTuple):
+    """One sequence and its answer; with leading batch axes, many."""
+
+    inputs: Float[Array, "*batch length features"] | Int[Array, "*batch length"]  # vectors, or tokens
+    target: Float[Array, "*batch d"] | Int[Array, "*batch reads"]  # a vector, or one token per read position
+    relevant: Bool[Array, "*batch reads length"]  # which input positions matter for each read position
+
+
+class Guess(NamedTuple):
+    """What a guesser who has learned nothing scores on clean data, averaged over worlds."""
+
+    name: str
+    loss: float
+    accuracy: float | None  # None where a task has no accuracy
+
+
+class Sizes(NamedTuple):
+    """Sequences in the fixed sets of a task; 0 where there is none and every use draws fresh ones."""
+
+    train: int
+    validation: int
+
+
+class Task(eqx.Module, Generic[World]):
+    """A distribution of examples. Subclasses are final; models see `features`, `tokens`, `outputs`, `reads` only."""
+
+    @property
+    @abstractmethod
+    def length(self) -> int:
+        """Number of input positions."""
+
+    @property
+    @abstractmethod
+    def features(self) -> int | None:
+        """Size of an input vector; None if the inputs are tokens."""
+
+    @property
+    @abstractmethod
+    def tokens(self) -> int | None:
+        """Number of different tokens; None if the inputs are vectors."""
+
+    @property
+    @abstractmethod
+    def outputs(self) -> int:
+        """Size of a model's output at each read position."""
+
+    @property
+    @abstractmethod
+    def reads(self) -> tuple[int, ...]:
+        """Positions at which a model is read out, in increasing order."""
+
+    @property
+    @abstractmethod
+    def sizes(self) -> Sizes:
+        """How many sequences the fixed training and validation sets have."""
+
+    @abstractmethod
+    def world(self, key: PRNGKeyArray) -> World:
+        """Draw what stays the same during a run, from the run's task stream. Does not depend on the scalar fields."""
+
+    @abstractmethod
+    def sample(self, key: PRNGKeyArray, world: World) -> Example:
+        """Draw one example; the caller batches with `vmap`."""
+
+    @abstractmethod
+    def clean(self) -> "Task[World]":
+        """The same task without repetition, in the same worlds: what test data are drawn from."""
+
+    @abstractmethod
+    def loss(self, outputs: Float[Array, "reads outputs"], example: Example) -> Float[Array, ""]:
+        """Loss of a model's outputs at the read positions of one example."""
+
+    @abstractmethod
+    def accuracy(self, outputs: Float[Array, "reads outputs"], example: Example) -> Float[Array, ""] | None:
+        """Share of read positions answered correctly; None where answers are vectors (None passes through `jit`)."""
+
+    @abstractmethod
+    def guess(self) -> Guess:
+        """The best that can be scored on clean data without having learned the task."""
+
+    def dataset(self, key: PRNGKeyArray, world: World, part: Part = "train") -> Example | None:
+        """A fixed set of examples, batched along a leading axis; None where the task draws fresh ones."""
+        size = getattr(self.sizes, part)
+        return jax.vmap(self.sample, (0, None))(jax.random.split(key, size), world) if size else None
+
+
+def cross_entropy(logits: Float[Array, "reads tokens"], target: Int[Array, " reads"]) -> Float[Array, ""]:
+    """Mean over the read positions of −log softmax(logits) at the target."""
+    chosen = jnp.take_along_axis(logits, target[:, None], axis=1)[:, 0]
+    return jnp.mean(jax.nn.logsumexp(logits, axis=1) - chosen)
+
+
+def share_correct(logits: Float[Array, "reads tokens"], target: Int[Array, " reads"]) -> Float[Array, ""]:
+    """Share of read positions whose largest logit is the target's."""
+    return jnp.mean(jnp.argmax(logits, axis=1) == target)

@@ -1,0 +1,232 @@
+"""Markov chains with importance structure: blocks of past tokens matter, each block less than the one before."""
+
+import math
+from typing import NamedTuple, final
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
+
+from daybreak.tasks._check import as_float, as_floats, as_int, check_bool, check_whole, is_plain, refuse
+from daybreak.tasks._task import Example, Guess, Sizes, Task, cross_entropy, share_correct
+
+
+class MarkovWorld(NamedTuple):
+    """What stays the same during a run on Markov chains."""
+
+    columns: Float[Array, "K d d"]  # columns[k, s] is the column of the orthogonal matrix Q_{k+1} for state s
+
+
+@final
+class MarkovChain(Task[MarkovWorld]):
+    """Predict the next token of a Markov chain whose past matters block by block (paper B, §2.1 and §2.2).
+
+        x_t ~ softmax( Σ_k A_k Σ_{i in block k} α_i x_{t−i} ),    A_k = β m^{K−k} Q_k,    Q_k Haar-orthogonal
+
+    Blocks are numbered by importance: block 1 is the strongest for m > 1. It holds the newest L lags, or with
+    `reversed` the oldest. A sequence is a uniform prefix and then tokens of the chain; only those are predicted.
+
+    Example:
+        >>> task = MarkovChain(L=2)
+        >>> task.order, task.length, task.reads[0], task.reads[-1]
+        (6, 25, 5, 24)
+        >>> task.lags
+        ((1, 2), (3, 4), (5, 6))
+    """
+
+    d: int = eqx.field(static=True, converter=as_int, default=50)  # States of the chain.
+    K: int = eqx.field(static=True, converter=as_int, default=3)  # Blocks of lags.
+    L: int = eqx.field(static=True, converter=as_int, default=4)  # Lags in a block.
+    m: float = eqx.field(converter=as_float, default=1.7)  # Importance ratio of a block and the next.
+    beta: float | None = eqx.field(converter=as_float, default=None)  # Strength β of the weakest block; None: 10·L.
+    reversed: bool = eqx.field(static=True, default=False)  # Whether the oldest block matters most, not the newest.
+    # Weights α of the lags in a block, newest first, that sum to one; None: 1/L each.
+    weights: tuple[float, ...] | None = eqx.field(static=True, converter=as_floats, default=None)
+    # Lags from one block to the next; blocks overlap if it is below L; None: L.
+    stride: int | None = eqx.field(static=True, converter=as_int, default=None)
+    # Uniform tokens before the chain begins, at least its order; None: its order.
+    prefix: int | None = eqx.field(static=True, converter=as_int, default=None)
+    generated: int = eqx.field(static=True, converter=as_int, default=20)  # Tokens of the chain in a sequence.
+    # Sequences in the training set; 0 for online training on fresh ones.
+    train: int = eqx.field(static=True, converter=as_int, default=9000)
+    # Sequences in the validation set; 0 for fresh ones at every evaluation.
+    validation: int = eqx.field(static=True, converter=as_int, default=3000)
+
+    def __check_init__(self):
+        check_whole("d", self.d, 2, "the number of states")
+        check_whole("K", self.K, 1, "the number of blocks")
+        check_whole("L", self.L, 1, "the length of a block")
+        check_whole("generated", self.generated, 1, "the number of generated tokens")
+        check_whole("train", self.train, 0, "the size of the training set (0: fresh samples)")
+        check_whole("validation", self.validation, 0, "the size of the validation set (0: fresh samples)")
+        check_bool("reversed", self.reversed)
+        if is_plain("m", self.m):
+            refuse("m", self.m, self.m <= 0, "the importance ratio must be above 0")
+        if self.beta is not None and is_plain("beta", self.beta):
+            refuse("beta", self.beta, self.beta <= 0, "the strength of the weakest block must be above 0")
+        if self.stride is not None:
+            check_whole("stride", self.stride, 1, "the step from block to block")
+            why = f"lags between two blocks would belong to none, so it must be at most L = {self.L}"
+            refuse("stride", self.stride, self.stride > self.L, why)
+        if self.prefix is not None:
+            check_whole("prefix", self.prefix, 1, "the prefix")
+            why = f"the {self.K} blocks reach {self.order} tokens back, so the prefix must have at least {self.order}"
+            refuse("prefix", self.prefix, self.prefix < self.order, why)
+        self._check_weights()
+
+    def _check_weights(self):
+        if self.weights is None:
+            return
+        bad = not isinstance(self.weights, tuple) or not all(isinstance(x, float) and x >= 0 for x in self.weights)
+        refuse("weights", self.weights, bad, "they must be numbers of at least 0")
+        why = f"a block has L = {self.L} lags and needs as many weights"
+        refuse("weights", self.weights, len(self.weights) != self.L, why)
+        total = math.fsum(self.weights)
+        refuse("weights", self.weights, abs(total - 1) > 1e-6, f"they must sum to one, but sum to {total:g}")
+
+    @property
+    def order(self) -> int:
+        """How many tokens the chain looks back: w = (K − 1)·stride + L, which is K·L without overlap."""
+        return (self.K - 1) * self._stride + self.L
+
+    @property
+    def lags(self) -> tuple[tuple[int, ...], ...]:
+        """The lags of each block, strongest block first."""
+        blocks = tuple(tuple(range(k * self._stride + 1, k * self._stride + self.L + 1)) for k in range(self.K))
+        return blocks[::-1] if self.reversed else blocks
+
+    @property
+    def relevant_by_block(self) -> Bool[np.ndarray, "K reads length"]:
+        """For each block, strongest first, and each read position: the input positions in it."""
+        relevant = np.zeros((self.K, len(self.reads), self.length), bool)
+        for k, lags in enumerate(self.lags):
+            for i, read in enumerate(self.reads):
+                relevant[k, i, [read + 1 - lag for lag in lags]] = True
+        return relevant
+
+    @property
+    def length(self) -> int:
+        """The prefix and all generated tokens but the last, which is only predicted."""
+        return self._prefix + self.generated - 1
+
+    @property
+    def features(self) -> None:
+        """Inputs are tokens."""
+        return
+
+    @property
+    def tokens(self) -> int:
+        """The states."""
+        return self.d
+
+    @property
+    def outputs(self) -> int:
+        """One logit per state."""
+        return self.d
+
+    @property
+    def reads(self) -> tuple[int, ...]:
+        """Positions whose next token is generated."""
+        return tuple(range(self._prefix - 1, self.length))
+
+    @property
+    def sizes(self) -> Sizes:
+        """As set."""
+        return Sizes(self.train, self.validation)
+
+    def world(self, key: PRNGKeyArray) -> MarkovWorld:
+        """Draw an orthogonal matrix for each block."""
+        return MarkovWorld(jax.random.orthogonal(key, self.d, (self.K,)))
+
+    def sample(self, key: PRNGKeyArray, world: MarkovWorld) -> Example:
+        """Draw the prefix, then follow the chain with a rolling window of its latest tokens, newest first."""
+        prefix_key, chain_key = jax.random.split(key)
+        prefix = jax.random.randint(prefix_key, (self._prefix,), 0, self.d)
+        strengths = self._strengths(world)
+
+        def step(recent, uniform):
+            token = _draw(uniform, self._logits(strengths, recent, self.K))
+            return jnp.append(token, recent[:-1]), token
+
+        uniforms = jax.random.uniform(chain_key, (self.generated,))
+        _, chain = jax.lax.scan(step, prefix[::-1][: self.order], uniforms)
+        relevant = jnp.asarray(self.relevant_by_block.any(axis=0))
+        return Example(jnp.append(prefix, chain[:-1]), chain, relevant)
+
+    def clean(self) -> "MarkovChain":
+        """The task itself: it has no repetition."""
+        return self
+
+    def loss(self, outputs: Float[Array, "reads d"], example: Example) -> Float[Array, ""]:
+        """Mean cross-entropy of the generated tokens."""
+        return cross_entropy(outputs, example.target)
+
+    def accuracy(self, outputs: Float[Array, "reads d"], example: Example) -> Float[Array, ""]:
+        """Share of generated tokens with the largest logit."""
+        return share_correct(outputs, example.target)
+
+    def guess(self) -> Guess:
+        """Uniform over the states, which is also the marginal of a token, averaged over worlds."""
+        return Guess("uniform over the states", loss=math.log(self.d), accuracy=1 / self.d)
+
+    def truth(self, world: MarkovWorld, inputs: Int[Array, " length"]) -> Float[Array, "reads d"]:
+        """Log-probabilities of each generated token given its past."""
+        return self.truncated(world, inputs, self.K)
+
+    def truncated(self, world: MarkovWorld, inputs: Int[Array, " length"], n: int) -> Float[Array, "reads d"]:
+        """Log-probabilities that take only the n strongest blocks into account (paper B, eq. 3); uniform for n = 0."""
+        refuse("n", n, not 0 <= n <= self.K, f"the chain has {self.K} blocks, so n must lie between 0 and {self.K}")
+        strengths = self._strengths(world)
+        recent = inputs[np.array(self.reads)[:, None] - np.arange(self.order)[None, :]]
+        logits = jax.vmap(lambda tokens: self._logits(strengths, tokens, n))(recent)
+        return jax.nn.log_softmax(logits, axis=1)
+
+    def bayes_loss(self, key: PRNGKeyArray, world: MarkovWorld, samples: int) -> Float[Array, ""]:
+        """The lowest loss any model can have: the mean entropy of the truth along `samples` fresh sequences."""
+
+        def entropy(key):
+            log_p = self.truth(world, self.sample(key, world).inputs)
+            return -jnp.mean(jnp.sum(jnp.exp(log_p) * log_p, axis=1))
+
+        return jnp.mean(jax.lax.map(entropy, jax.random.split(key, samples), batch_size=min(samples, 1000)))
+
+    def _strengths(self, world: MarkovWorld) -> Float[Array, "K d d"]:
+        """The columns of A_k, ready to be gathered by token."""
+        beta = 10.0 * self.L if self.beta is None else self.beta
+        return world.columns * (beta * self.m ** jnp.arange(self.K - 1.0, -1.0, -1.0))[:, None, None]
+
+    def _logits(self, strengths: Float[Array, "K d d"], recent: Int[Array, " order"], n: int) -> Float[Array, " d"]:
+        """Logits of the next token from the latest ones, newest first, by the n strongest blocks.
+
+        A sum of gathers that the compiler fuses; one gather of all lags and a product would write K·L·d numbers down.
+        """
+        weights = self.weights or (1 / self.L,) * self.L
+        return sum(
+            (
+                weight * strengths[k][recent[lag - 1]]
+                for k, lags in enumerate(self.lags[:n])
+                for weight, lag in zip(weights, lags, strict=True)
+            ),
+            start=jnp.zeros(self.d),
+        )
+
+    @property
+    def _stride(self) -> int:
+        return self.L if self.stride is None else self.stride
+
+    @property
+    def _prefix(self) -> int:
+        return self.order if self.prefix is None else self.prefix
+
+
+def _draw(uniform: Float[Array, ""], logits: Float[Array, " d"]) -> Int[Array, ""]:
+    """Draw from softmax(logits) by inverting its distribution function: one random number, not one per state.
+
+    The running sum is a product with a triangle of ones, three times as fast here as `cumsum`.
+    """
+    weights = jnp.exp(logits - jnp.max(logits))
+    upto = jnp.matmul(jnp.tri(logits.size), weights, precision="highest")
+    below = jnp.sum(upto <= uniform * upto[-1], dtype=jnp.int32)
+    return jnp.minimum(below, logits.size - 1)  # rounding can put uniform × sum at the sum itself

@@ -1,0 +1,183 @@
+"""In-context associative recall: pairs of key and value, then a query whose value is to be found in the context."""
+
+import math
+from dataclasses import replace
+from typing import Literal, NamedTuple, final
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
+
+from daybreak.tasks._check import as_float, as_int, check_choice, check_p, check_whole, is_plain, refuse
+from daybreak.tasks._task import Example, Guess, Sizes, Task, cross_entropy, share_correct
+
+Placement = Literal["at-least-one", "bernoulli", "exactly"]
+
+
+class RecallWorld(NamedTuple):
+    """What stays the same during a run of associative recall."""
+
+    repeated: Int[Array, " 2"]  # the tokens that cross-sample repetition asks for
+
+
+@final
+class Recall(Task[RecallWorld]):
+    """Find the value that stands behind the query's key in the context (paper A, §3.1 and C.1).
+
+    Keys stand at positions 0, 2, …, each before its value; the query is last. A random permutation of the tokens, new
+    for every sequence, maps keys to values. Other keys than the query are drawn without replacement.
+
+    Each slot holds the query's pair with probability B/N. Zero occurrences, a share (1 − B/N)^N, cannot be answered;
+    `placement` says what becomes of them:
+        at-least-one: the slots are drawn given that one of them holds it, so it occurs B / (1 − (1 − B/N)^N) times
+            on average.
+        bernoulli: they stay, as the paper's text has it; no position is relevant then.
+        exactly: B slots hold it, always.
+
+    Example:
+        >>> task = Recall(N=4, V=16)
+        >>> example = task.sample(jax.random.key(1), task.world(jax.random.key(0)))
+        >>> bool(example.inputs[example.relevant[0]][0] == example.target[0])
+        True
+    """
+
+    N: int = eqx.field(static=True, converter=as_int, default=32)  # Pairs in the context.
+    V: int = eqx.field(static=True, converter=as_int, default=256)  # Different tokens, keys and values alike.
+    B: float = eqx.field(converter=as_float, default=1.0)  # Occurrences of the query's pair, N × its chance in a slot.
+    p: float = eqx.field(converter=as_float, default=0.0)  # Probability that the query is one of two repeated tokens.
+    # How often the query's pair occurs: binomial but never zero, binomial, or exactly B times.
+    placement: Placement = eqx.field(static=True, default="at-least-one")
+
+    def __check_init__(self):
+        check_whole("N", self.N, 1, "the number of pairs")
+        check_whole("V", self.V, 2, "the number of tokens")
+        check_choice("placement", self.placement, Placement)
+        why = f"the keys of a sequence all differ, so V must be at least {self._distinct} at N = {self.N}"
+        refuse("V", self.V, self._distinct > self.V, why)
+        if is_plain("B", self.B):
+            refuse("B", self.B, self.B <= 0, "the occurrences of the query must be above 0")
+            refuse("B", self.B, self.B > self.N, f"the query can occur at most N = {self.N} times")
+            whole = self.placement != "exactly" or self.B % 1 == 0
+            refuse("B", self.B, not whole, "with placement = 'exactly' it must be a whole number")
+        check_p(self.p)
+
+    @property
+    def _distinct(self) -> int:
+        """How many different keys a sequence can have, the query's included."""
+        return self.N + 1 if self.placement == "bernoulli" else self.N
+
+    @property
+    def key_positions(self) -> tuple[int, ...]:
+        """Where the keys stand, slot by slot; the first layer of an induction head attends here from the values."""
+        return tuple(range(0, 2 * self.N, 2))
+
+    @property
+    def value_positions(self) -> tuple[int, ...]:
+        """Where the values stand, slot by slot; those in `Example.relevant` are what the query attends to."""
+        return tuple(range(1, 2 * self.N, 2))
+
+    @property
+    def length(self) -> int:
+        """2N + 1."""
+        return 2 * self.N + 1
+
+    @property
+    def features(self) -> None:
+        """Inputs are tokens."""
+        return
+
+    @property
+    def tokens(self) -> int:
+        """V."""
+        return self.V
+
+    @property
+    def outputs(self) -> int:
+        """One logit per token."""
+        return self.V
+
+    @property
+    def reads(self) -> tuple[int, ...]:
+        """The position of the query."""
+        return (2 * self.N,)
+
+    @property
+    def sizes(self) -> Sizes:
+        """Always fresh samples."""
+        return Sizes(train=0, validation=0)
+
+    def world(self, key: PRNGKeyArray) -> RecallWorld:
+        """Draw the two repeated tokens."""
+        return RecallWorld(distinct(key, 2, self.V))
+
+    def sample(self, key: PRNGKeyArray, world: RecallWorld) -> Example:
+        """Draw a query, the slots that hold it, the other keys, and the values of all keys.
+
+        A random permutation of V tokens is only looked up at the keys that occur, so it is drawn only there.
+        """
+        tokens_key, query_key, slots_key = jax.random.split(key, 3)
+        keys, values = jax.vmap(lambda key: distinct(key, self._distinct, self.V))(jax.random.split(tokens_key))
+        keys = self._ask_again(query_key, keys, world)
+        placed = self._placed(slots_key)
+        chosen = jnp.where(placed, 0, jnp.cumsum(~placed))  # which of the keys each slot holds; the first is the query
+        pairs = jnp.stack([keys[chosen], values[chosen]], axis=1)
+        relevant = jnp.zeros(self.length, bool).at[np.array(self.value_positions)].set(placed)
+        return Example(jnp.append(pairs.reshape(-1), keys[0]), values[:1], relevant[None, :])
+
+    def _ask_again(self, key: PRNGKeyArray, keys: Int[Array, " keys"], world: RecallWorld) -> Int[Array, " keys"]:
+        """With probability p, swap the first key, which is the query, with one of the repeated tokens."""
+        again, which = jax.random.uniform(key, (2,))
+        query = jnp.where(again < self.p, world.repeated[jnp.where(which < 0.5, 0, 1)], keys[0])
+        return jnp.where(keys == query, keys[0], keys).at[0].set(query)
+
+    def _placed(self, key: PRNGKeyArray) -> Bool[Array, " N"]:
+        """Which slots hold the query's pair."""
+        match self.placement:
+            case "exactly":
+                return jax.random.permutation(key, self.N) < self.B
+            case "bernoulli":
+                return jax.random.uniform(key, (self.N,)) < self.B / self.N
+            case "at-least-one":
+                return at_least_one(key, self.B / self.N, self.N)
+
+    def clean(self) -> "Recall":
+        """The query's pair occurs exactly once, and no query is more frequent than another."""
+        return replace(self, B=1.0, p=0.0, placement="exactly")
+
+    def loss(self, outputs: Float[Array, "1 V"], example: Example) -> Float[Array, ""]:
+        """Cross-entropy of the query's value."""
+        return cross_entropy(outputs, example.target)
+
+    def accuracy(self, outputs: Float[Array, "1 V"], example: Example) -> Float[Array, ""]:
+        """1 if the query's value has the largest logit, else 0."""
+        return share_correct(outputs, example.target)
+
+    def guess(self) -> Guess:
+        """One of the N values of the context at random; no worse than one of the V ≥ N tokens."""
+        return Guess("one of the values in the context", loss=math.log(self.N), accuracy=1 / self.N)
+
+
+def distinct(key: PRNGKeyArray, count: int, size: int) -> Int[Array, " count"]:
+    """The first `count` entries of a random permutation of range(size), by as many steps of Fisher and Yates."""
+    picks = jax.random.randint(key, (count,), jnp.arange(count), size)
+
+    def step(pool, at):
+        i, pick = at
+        return pool.at[pick].set(pool[i]), pool[pick]
+
+    return jax.lax.scan(step, jnp.arange(size), (jnp.arange(count), picks))[1]
+
+
+def at_least_one(key: PRNGKeyArray, rate: Float[Array, ""] | float, count: int) -> Bool[Array, " count"]:
+    """Independent events of probability `rate`, given that one of them happens.
+
+    The first to happen has a geometric distribution cut off at `count`, drawn by inversion; later ones are free.
+    """
+    uniform = jax.random.uniform(key, (count + 1,))
+    log_miss = jnp.log1p(-jnp.asarray(rate))  # −∞ at rate 1, where the first slot is the one
+    beyond = uniform[count] * jnp.expm1(count * log_miss)
+    first = jnp.minimum(jnp.floor(jnp.log1p(beyond) / log_miss), count - 1)
+    slots = jnp.arange(count)
+    return (slots == first) | ((slots > first) & (uniform[:count] < rate))
