@@ -19,6 +19,7 @@ lint: $(READY)  ## format, lint, types, and the floors of the house
 
 bench: $(READY)  ## ratios against a peer, measured in one run
 	$(BIN)/python benchmarks/plateaus.py
+	$(BIN)/python benchmarks/laws.py
 
 docs: $(READY)  ## write the generated pages again
 	$(BIN)/python docs/generate.py

@@ -2,7 +2,7 @@
 
 The public page: everything a program needs is an attribute of one of these rooms.
 
-    from daybreak import measure, theory
+    from daybreak import measure, models, tasks, theory
 
     theory.plateau(T=512, d=64)
     theory.escape_time(T=512, d=64, eps=0.8)
@@ -18,11 +18,13 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from daybreak import measure as measure
+    from daybreak import models as models
+    from daybreak import tasks as tasks
     from daybreak import theory as theory
     from daybreak.errors import RequestError as RequestError
 
 __version__ = "0.1.0"
-__all__ = ["RequestError", "measure", "theory"]
+__all__ = ["RequestError", "measure", "models", "tasks", "theory"]
 
 
 def __getattr__(name: str) -> ModuleType | type:

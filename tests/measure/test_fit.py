@@ -236,7 +236,7 @@ GOOD = {"d": [16.0, 32.0, 16.0, 32.0, 64.0], "T": [8.0, 8.0, 16.0, 32.0, 16.0], 
         ({}, {"form": "plateau * d**a"}, "'plateau', which is what it is to predict"),
     ],
 )
-def test_bad_requests_are_named_in_one_sentence(change, options, sentence):
+def test_bad_requests_are_named_in_one_sentence(change, options, sentence, as_a_user):
     options = {"form": FORM, "table": GOOD | change, **options}
     with pytest.raises(RequestError) as error:
         fit_law(**options)

@@ -75,7 +75,7 @@ def test_fixed_powers_are_an_offset():
         ("(lambda: 1) * C", "cannot be read at"),
     ],
 )
-def test_what_is_no_law_is_refused_in_one_sentence(text, sentence):
+def test_what_is_no_law_is_refused_in_one_sentence(text, sentence, as_a_user):
     with pytest.raises(RequestError) as error:
         parse(text, COLUMNS)
     assert sentence in str(error.value)

@@ -139,7 +139,7 @@ def test_a_lower_level_is_never_reached_earlier(values, low, more):
         ([0, 1], [1.0, 0.0], {"smooth": 5}, "smooth = 5 is not allowed: 1, or from 5 to the 2 evaluations"),
     ],
 )
-def test_what_is_no_curve_is_refused(steps, values, options, sentence):
+def test_what_is_no_curve_is_refused(steps, values, options, sentence, as_a_user):
     with pytest.raises(RequestError) as error:
         plateau(steps, values, **({"level": 0.5} | options))
     assert sentence in str(error.value)

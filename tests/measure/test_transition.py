@@ -88,7 +88,7 @@ def test_units_of_steps_and_values_do_not_matter(scale, shift, height, seed):
         ([0, 1, 2, 3, 4, 5, 6, 6], np.ones(8), "not repeat"),
     ],
 )
-def test_what_is_too_short_is_refused(steps, values, sentence):
+def test_what_is_too_short_is_refused(steps, values, sentence, as_a_user):
     with pytest.raises(RequestError, match=sentence):
         transition(steps, values)
     with pytest.raises(RequestError, match="direction = 'sideways'"):

@@ -4,10 +4,6 @@ from functools import partial
 
 import jax
 import pytest
-from jaxtyping import install_import_hook
-
-install_import_hook("daybreak.tasks", "beartype.beartype")
-
 
 _jit = partial(jax.jit, compiler_options={"xla_backend_optimization_level": 0})  # compiling is most of the time here
 

@@ -9,6 +9,7 @@ import ast
 import operator
 import warnings
 from collections.abc import Iterator, Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import final
 
@@ -61,7 +62,7 @@ class Form:
         return design, offset
 
 
-def parse(text: str, columns: frozenset[str]) -> Form:
+def parse(text: str, columns: AbstractSet[str]) -> Form:
     """Read a law such as `C * d**a * (T/B)**b` over the given columns.
 
     Example:
@@ -126,7 +127,7 @@ def _factors(node: ast.expr, sign: float) -> Iterator[tuple[ast.expr, float]]:
             yield node, sign
 
 
-def _exponent(node: ast.expr, columns: frozenset[str], text: str) -> tuple[float, str | float]:
+def _exponent(node: ast.expr, columns: AbstractSet[str], text: str) -> tuple[float, str | float]:
     match node:
         case ast.UnaryOp(ast.USub(), inner):
             sign, read = _exponent(inner, columns, text)
@@ -152,7 +153,7 @@ def _check_names(constant: str, exponents: tuple[str, ...], text: str) -> None:
         raise RequestError(f"law {text!r} uses {constant!r} both as constant and as exponent: choose two names.")
 
 
-def _check_base(node: ast.expr, columns: frozenset[str], text: str) -> None:
+def _check_base(node: ast.expr, columns: AbstractSet[str], text: str) -> None:
     match node:
         case ast.Constant():
             _number(node, text)
@@ -173,7 +174,7 @@ def _check_base(node: ast.expr, columns: frozenset[str], text: str) -> None:
     )
 
 
-def _listed(columns: frozenset[str]) -> str:
+def _listed(columns: AbstractSet[str]) -> str:
     return ", ".join(sorted(columns)) or "none"
 
 
