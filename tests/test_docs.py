@@ -3,16 +3,24 @@
 import importlib.util
 import re
 from pathlib import Path
+from types import ModuleType
+
+from daybreak import studies
 
 ROOT = Path(__file__).parent.parent
 
 
+def _load(path: Path) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
 def test_command_reference_is_up_to_date() -> None:
-    spec = importlib.util.spec_from_file_location("generate", ROOT / "docs" / "generate.py")
-    assert spec is not None and spec.loader is not None
-    generate = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(generate)
-    assert (ROOT / "docs" / "cli.md").read_text() == generate.page(), "run 'make docs'"
+    assert (ROOT / "docs" / "cli.md").read_text() == _load(ROOT / "docs" / "generate.py").page(), "run 'make docs'"
 
 
 def test_the_tree_in_the_readme_names_every_room() -> None:
@@ -20,6 +28,31 @@ def test_the_tree_in_the_readme_names_every_room() -> None:
     for room in (ROOT / "src" / "daybreak").iterdir():
         if room.is_dir() and room.name != "__pycache__":
             assert re.search(rf"^\s*{room.name}/", readme, re.MULTILINE), room.name
+
+
+def _python_of(page: str) -> str:
+    (code,) = re.findall(r"```python\n(.*?)```", (ROOT / page).read_text(), re.DOTALL)
+    return code
+
+
+def test_the_python_of_the_readme_runs() -> None:
+    table = {
+        "d": [16, 64, 16, 64, 16],
+        "T": [64, 64, 256, 256, 64],
+        "B": [1, 1, 1, 1, 2],
+        "plateau": [24, 48, 48, 96, 12],
+    }
+    exec(compile(_python_of("README.md"), "README.md", "exec"), {"table": table})  # noqa: S102
+
+
+def test_the_study_of_the_contributing_page_works(tmp_path: Path) -> None:
+    """Written to a file, as a contributor would, and carried out."""
+    path = tmp_path / "fig99.py"
+    path.write_text(_python_of("CONTRIBUTING.md"))
+    assert len(path.read_text().splitlines()) < 50
+    done = studies.reproduce(_load(path).STUDY, "smoke", tmp_path)
+    assert [claim.verdict for claim in done.findings.claims] == ["holds"]
+    assert (done.folder / "figure.png").exists()
 
 
 def test_links_and_pictures_exist() -> None:

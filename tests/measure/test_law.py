@@ -46,3 +46,9 @@ def test_prediction_interval_widens_away_from_the_data():
     near, far = high / low
     assert far > near > 1
     assert np.all((low < law.predict({"T": [23.0, 1e4]})) & (law.predict({"T": [23.0, 1e4]}) < high))
+
+
+def test_formula_puts_the_numbers_in_their_places() -> None:
+    table = {"d": [16, 64, 16, 64], "T": [64, 64, 256, 256], "plateau": [24.0, 48.0, 48.0, 96.0]}
+    law = fit_law("C * d**a / T**-b", table)
+    assert law.formula == "0.75 * d**0.5 / T**-0.5"

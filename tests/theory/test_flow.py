@@ -6,7 +6,7 @@ from hypothesis import given, settings
 
 from daybreak import theory
 from daybreak.errors import RequestError
-from daybreak.theory import _stiff, reduced
+from daybreak.theory import _lsoda, reduced
 from daybreak.theory._setting import Setting
 from tests.theory import drawn
 
@@ -44,7 +44,7 @@ def test_without_repetition_w_is_the_two_variable_w() -> None:
 def test_explicit_and_stiff_solver_agree() -> None:
     line = theory.flow(128, 16, p=0.6)
     scale = float(theory.growth_rate(128, 16, p=0.6))
-    other = _stiff.states(reduced.loss_three, line.setting, scale, np.zeros(3), line.t)
+    other = _lsoda.states(reduced.loss_three, line.setting, scale, np.zeros(3), line.t)
     np.testing.assert_allclose(line.state.T, other, rtol=1e-6, atol=1e-7)
 
 

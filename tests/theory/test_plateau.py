@@ -49,23 +49,20 @@ def test_agrees_with_an_independent_solver() -> None:
 def test_stiff_flows_agree_with_an_independent_solver(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever the explicit rounds did not finish goes on with LSODA from where they stopped."""
     monkeypatch.setattr(plateau_module, "_ROUNDS", 1)
-    settings: list[tuple[float, float, float, float, theory.Logits, float]] = [
-        (64, 16, 1, 0.9, "tied", 0.2),
-        (64, 64, 2, 0.97, "free", 0.1),
-    ]
-    ours = [theory.plateau(T, d, B, p, logits=logits, level=level) for T, d, B, p, logits, level in settings]
-    np.testing.assert_allclose(ours, [_by_scipy(*x) for x in settings], rtol=1e-6)
+    p = np.linspace(0.9, 0.97, 12)
+    ours = theory.plateau(64, 32, 2, p, logits="free")
+    np.testing.assert_allclose(ours[::5], [_by_scipy(64, 32, 2, x, "free", 0.2) for x in p[::5]], rtol=1e-6)
 
 
-def test_batches_equal_single_calls_and_compile_two_widths() -> None:
+def test_batches_equal_single_calls_and_compile_once() -> None:
     T = np.linspace(8, 4000, 1500)
     many = theory.plateau(T, 32, p=0.1)
     assert many.shape == T.shape
     few = theory.plateau(T[::300], 32, p=0.1)
-    np.testing.assert_allclose(many[::300], few, rtol=1e-9)
-    assert theory.plateau(T[0], 32, p=0.1) == pytest.approx(many[0], rel=1e-9)
-    theory.plateau(T[:7], 32, B=[[1], [2]], level=0.3)
-    assert plateau_module._round._cache_size() <= 2
+    np.testing.assert_allclose(many[::300], few, rtol=1e-7)
+    assert theory.plateau(T[0], 32, p=0.1) == pytest.approx(few[0], rel=1e-9)
+    theory.plateau(T[:70], 32, B=[[1], [2]], level=0.3)
+    assert plateau_module._round._cache_size() <= 1
 
 
 def test_the_length_of_a_round_does_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -75,7 +72,8 @@ def test_the_length_of_a_round_does_not_matter(monkeypatch: pytest.MonkeyPatch) 
     plain = theory.plateau(T, d, p=p)
     plateau_module._round.clear_cache()
     monkeypatch.setattr(plateau_module, "_ROUND", 13)
-    monkeypatch.setattr(plateau_module._stiff, "crossing", lambda *_: pytest.fail("no flow here is stiff"))
+    monkeypatch.setattr(plateau_module, "_HANDFUL", 0)
+    monkeypatch.setattr(plateau_module._lsoda, "crossing", lambda *_: pytest.fail("no flow here is stiff"))
     np.testing.assert_allclose(theory.plateau(T, d, p=p), plain, rtol=1e-7)
     plateau_module._round.clear_cache()
 

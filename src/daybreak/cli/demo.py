@@ -7,7 +7,7 @@ from typing import Annotated, final
 import tyro
 from rich.console import Console
 
-from daybreak.cli._answer import Answer, Json, check_new_folder, table
+from daybreak.cli._answer import Answer, Json, check_new_folder
 from daybreak.cli.reproduce import Reproduce
 
 _FIGURES = ("fig1a", "fig1c", "fig2-left", "fig2-right")
@@ -38,19 +38,17 @@ class Demo:
 
     def _show(self, console: Console, data: dict) -> None:
         found = {one["study"].split("/")[1]: one for one in data["reproduced"]}
-        rows = []
+        console.print("How long the plateau lasts: the paper's laws, and ours", style="bold")
         for figure, name, paper in _LAWS:
             law = found[figure]["laws"][name]
-            fitted = ", ".join(f"{k} {v:.3g}" for k, v in law["coefficients"].items())
-            rows.append((f"{figure}, {name}", paper, f"{law['form']}:  {fitted}", f"{law['r2']:.4f}"))
-        console.print(
-            table("How long the plateau lasts: the paper's laws and ours", ["law", "paper", "here", "R²"], rows)
-        )
-        console.print()
+            console.print(f"\n  {figure}, {name}", style="bold", highlight=False)
+            console.print(f"    paper  {paper}", highlight=False)
+            console.print(f"    here   {law['formula']}   R² {law['r2']:.4f}", highlight=False)
+        console.print("\nClaims", style="bold")
         for one in data["reproduced"]:
             for claim in one["claims"]:
                 console.print(
-                    f"  {claim['verdict']:>9}  {claim['id']:<12} {claim['sentence']}", markup=False, highlight=False
+                    f"  {claim['verdict']:<6} {claim['id']:<12} {claim['sentence']}", markup=False, highlight=False
                 )
         console.print(f"\nPictures: {self.out}/emergence/*/laptop/figure.png", highlight=False)
         console.print(

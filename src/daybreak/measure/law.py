@@ -1,5 +1,6 @@
 """Power laws of plateau lengths: a fitted law, what it predicts, and how far that can be trusted."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple, final
@@ -56,6 +57,12 @@ class Law:
     covariance: Floats = field(compare=False, repr=False)
     residuals: Floats = field(compare=False, repr=False)
 
+    @property
+    def formula(self) -> str:
+        """The form with the fitted numbers in their places: `1.56 * d**0.502 * T**0.973`."""
+        names = "|".join(re.escape(name) for name in self.coefficients)
+        return re.sub(rf"\b({names})\b", lambda found: f"{self.coefficients[found[0]]:.3g}", self.form)
+
     def predict(self, table: Mapping[str, ArrayLike]) -> Floats:
         """Plateau lengths that the law gives at the rows of a table."""
         return evaluate(self.form, self.coefficients, table)
@@ -85,6 +92,7 @@ class Law:
         """The law as plain data."""
         return {
             "form": self.form,
+            "formula": self.formula,
             "coefficients": self.coefficients,
             "intervals": {name: list(x) for name, x in self.intervals.items()},
             "r2": self.r2,

@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike
 
 from daybreak._types import Floats
 from daybreak.errors import RequestError
-from daybreak.theory import _stiff, reduced
+from daybreak.theory import _lsoda, reduced
 from daybreak.theory._setting import Logits, Setting, check_setting
 from daybreak.theory.escape import rate
 from daybreak.theory.plateau import plateau
@@ -110,7 +110,7 @@ def integrate(loss: Callable, setting: Setting, start: Floats, times: Floats) ->
         states, done = _integrate(loss, setting, jnp.asarray(scale), jnp.asarray(start), jnp.asarray(times))
         if done:
             return np.asarray(states)
-    return _stiff.states(loss, setting, float(scale), start, times)
+    return _lsoda.states(loss, setting, float(scale), start, times)
 
 
 @partial(jax.jit, static_argnames="loss")

@@ -1,7 +1,8 @@
 """Plateau lengths of the flow, thousands at once (paper A, D.1).
 
 Flows are integrated side by side, as lanes of one compiled program, in rounds: lanes that have crossed the level leave
-after each round, so a slow flow does not hold up the others. Two widths are compiled, whatever the number of settings.
+after each round, so a slow flow does not hold up the others. A handful of flows, or the last that are left, are not
+worth a program, and stiff ones would creep in it: those go to LSODA one by one.
 """
 
 import os
@@ -17,14 +18,15 @@ from jaxtyping import Array, Bool, Float
 from numpy.typing import ArrayLike, NDArray
 
 from daybreak._types import Bools, Floats
-from daybreak.theory import _stiff, reduced
+from daybreak.theory import _lsoda, reduced
 from daybreak.theory._setting import Logits, Setting, check_fraction, check_setting
 from daybreak.theory.escape import rate
 
 _TOLERANCE = 1e-8
-_WIDTHS = (16, 1024)  # lanes of a compiled program: for a handful of settings, and for many
+_WIDTH = 1024  # lanes of the compiled program
 _ROUND = 64  # solver steps between two looks at who is done
-_ROUNDS = 256  # a flow that needs more is stiff and goes to LSODA
+_ROUNDS = 64  # a flow that needs more is stiff
+_HANDFUL = 8  # flows that LSODA has done before a program has compiled
 
 
 def plateau(
@@ -73,27 +75,24 @@ def _lengths(setting: Setting, level: Floats) -> Floats:
     waiting = np.arange(level.size)
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         for _ in range(_ROUNDS):
-            if not waiting.size:
+            if waiting.size <= _HANDFUL:
                 break
-            width = _WIDTHS[0] if waiting.size <= _WIDTHS[0] else _WIDTHS[1]
-            crews = [waiting[i : i + width] for i in range(0, waiting.size, width)]
+            crews = [waiting[i : i + _WIDTH] for i in range(0, waiting.size, _WIDTH)]
             still = []
-            for crew, (time, state, crossed) in zip(
-                crews, pool.map(partial(_advance, lanes, width), crews), strict=True
-            ):
+            for crew, (time, state, crossed) in zip(crews, pool.map(partial(_advance, lanes), crews), strict=True):
                 lanes.time[crew], lanes.state[crew] = time, state
                 still.append(crew[~crossed])
             waiting = np.concatenate(still)
     for i in waiting:
         lane = lanes.take(i)
-        lanes.time[i] += _stiff.crossing(lane.setting, float(lane.scale), lane.state, float(lane.level))
+        lanes.time[i] += _lsoda.crossing(lane.setting, float(lane.scale), lane.state, float(lane.level))
     return lanes.time / lanes.scale
 
 
-def _advance(lanes: _Lanes, width: int, crew: NDArray[np.intp]) -> tuple[Floats, Floats, Bools]:
+def _advance(lanes: _Lanes, crew: NDArray[np.intp]) -> tuple[Floats, Floats, Bools]:
     """One round for the lanes of a crew. A short crew is repeated up to the width: a full program costs no more."""
     with jax.enable_x64():
-        time, state, crossed = (np.asarray(x)[: crew.size] for x in _round(lanes.take(np.resize(crew, width))))
+        time, state, crossed = (np.asarray(x)[: crew.size] for x in _round(lanes.take(np.resize(crew, _WIDTH))))
     return time, state, crossed
 
 

@@ -1,7 +1,7 @@
-"""SciPy's LSODA for the few flows an explicit solver creeps along: p close to 1, levels close to 0.
+"""SciPy's LSODA, one flow at a time: for a handful of flows, and for stiff ones.
 
-There the repeated direction relaxes many orders of magnitude faster than the others. LSODA switches to an implicit
-method by itself; it takes one flow at a time.
+Stiff are those with p close to 1 or a level close to 0, where the repeated direction relaxes many orders of magnitude
+faster than the others; LSODA then switches to an implicit method by itself.
 """
 
 from collections.abc import Callable
