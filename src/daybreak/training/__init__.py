@@ -1,0 +1,12 @@
+"""How a network learns: runs, cohorts trained by one compiled program, and the records they leave."""
+
+from daybreak.training.optimizer import Optimizer as Optimizer
+from daybreak.training.record import Outcome as Outcome
+from daybreak.training.record import Record as Record
+from daybreak.training.run import Run as Run
+from daybreak.training.run import Stop as Stop
+from daybreak.training.run import from_json as from_json
+from daybreak.training.run import shape as shape
+from daybreak.training.run import to_json as to_json
+from daybreak.training.train import Progress as Progress
+from daybreak.training.train import train as train

@@ -1,0 +1,114 @@
+"""A cohort: runs that share every shape, trained by one compiled program.
+
+Randomness is a function of seed, purpose and step, so that a record does not depend on how steps are grouped, on an
+interruption, or on the company a run is trained in. On a CPU one run keeps all cores busy: members take turns inside
+the program, and one that is done costs nothing. On an accelerator they run side by side under `vmap`.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any, Literal, NamedTuple, get_args
+
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Bool, Int, PRNGKeyArray, PyTree
+
+from daybreak.errors import RequestError
+from daybreak.tasks import Example
+from daybreak.training.evaluate import evaluation_sets, measure
+from daybreak.training.run import Run, shape
+
+Purpose = Literal["task", "init", "training set", "data", "evaluation", "dropout"]
+
+
+class Learner(NamedTuple):
+    """Where a member stands."""
+
+    parameters: PyTree
+    optimizer: PyTree
+    step: Int[Array, ""]
+
+
+class Ground(NamedTuple):
+    """What a member keeps: its world, its fixed training set if it has one, and what it is evaluated on."""
+
+    world: PyTree
+    train: Example | None
+    evaluation: Example
+
+
+def stack(runs: Sequence[Run]) -> Run:
+    """Runs of equal shape as one pytree with a leading axis of members."""
+    if not runs:
+        raise RequestError("a cohort needs at least one run.")
+    if len({shape(run) for run in runs}) > 1:
+        raise RequestError("the runs of a cohort must differ only in seed, learning rate and scalars such as B and p.")
+    return jax.tree.map(lambda *leaves: jnp.stack([jnp.asarray(x) for x in leaves]), *runs)
+
+
+@jax.jit
+def begin(cohort: Run) -> tuple[Learner, Ground]:
+    """Draw worlds, data sets and initial parameters of all members."""
+    return _each(_begin, cohort)
+
+
+@jax.jit
+def advance(
+    cohort: Run, learners: Learner, ground: Ground, until: Int[Array, " members"], active: Bool[Array, " members"]
+) -> tuple[Learner, dict[str, Array]]:
+    """Train active members until a step each and evaluate them there; others stay, and their row is zero."""
+    return _each(_advance, cohort, learners, ground, until, active)
+
+
+def _each(function: Callable, *members: Any) -> Any:
+    if jax.default_backend() == "cpu":
+        return jax.lax.map(lambda member: function(*member), members)
+    return jax.vmap(function)(*members)
+
+
+def _begin(run: Run) -> tuple[Learner, Ground]:
+    world = run.task.world(_stream(run, "task"))
+    parameters = run.model.init(_stream(run, "init"), run.ends)
+    learner = Learner(parameters, run.optimizer.init(parameters), jnp.zeros((), jnp.int32))
+    train = run.task.dataset(_stream(run, "training set"), world, "train")
+    return learner, Ground(world, train, evaluation_sets(run, _stream(run, "evaluation"), world))
+
+
+def _advance(run: Run, learner: Learner, ground: Ground, until: Int[Array, ""], active: Bool[Array, ""]):
+    def go() -> tuple[Learner, dict[str, Array]]:
+        later = jax.lax.fori_loop(learner.step, until, lambda _, x: _step(run, x, ground), learner)
+        return later, measure(run, later.parameters, ground.evaluation)
+
+    nothing = jax.tree.map(lambda x: jnp.zeros(x.shape, x.dtype), jax.eval_shape(go)[1])
+    return jax.lax.cond(active, go, lambda: (learner, nothing))
+
+
+def _step(run: Run, learner: Learner, ground: Ground) -> Learner:
+    examples = _batch(run, ground, learner.step)
+    keys = jax.random.split(jax.random.fold_in(_stream(run, "dropout"), learner.step), run.batch)
+
+    def loss(parameters: PyTree):
+        outputs = jax.vmap(lambda x, key: run.model.apply(parameters, x, run.ends, key=key).values)(
+            examples.inputs, keys
+        )
+        return jnp.mean(jax.vmap(run.task.loss)(outputs, examples))
+
+    gradient = jax.grad(loss)(learner.parameters)
+    parameters, optimizer = run.optimizer.step(gradient, learner.optimizer, learner.parameters)
+    return Learner(parameters, optimizer, learner.step + 1)
+
+
+def _batch(run: Run, ground: Ground, step: Int[Array, ""]) -> Example:
+    """Fresh examples, or the next part of a shuffled training set; each epoch is shuffled anew."""
+    key = _stream(run, "data")
+    if ground.train is None:
+        keys = jax.random.split(jax.random.fold_in(key, step), run.batch)
+        return jax.vmap(run.task.sample, (0, None))(keys, ground.world)
+    size = run.task.sizes.train
+    batches = max(size // run.batch, 1)
+    order = jax.random.permutation(jax.random.fold_in(key, step // batches), size)
+    chosen = jax.lax.dynamic_slice_in_dim(order, (step % batches) * run.batch, min(run.batch, size))
+    return jax.tree.map(lambda x: x[chosen], ground.train)
+
+
+def _stream(run: Run, purpose: Purpose) -> PRNGKeyArray:
+    return jax.random.fold_in(jax.random.key(run.seed), get_args(Purpose).index(purpose))

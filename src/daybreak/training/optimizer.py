@@ -1,0 +1,56 @@
+"""How parameters follow gradients: SGD, Adam, AdamW, with clipping."""
+
+import math
+from typing import Literal, final
+
+import equinox as eqx
+import jax
+import optax
+from jaxtyping import PyTree
+
+from daybreak.errors import RequestError
+
+Name = Literal["sgd", "adam", "adamw"]
+
+
+@final
+class Optimizer(eqx.Module):
+    """An Optax optimizer whose learning rate may differ between the members of a cohort."""
+
+    name: Name = eqx.field(static=True, default="adam")  # Which one.
+    learning_rate: float = 1e-4  # Constant during the run.
+    momentum: float = eqx.field(static=True, default=0.0)  # Of SGD.
+    weight_decay: float = eqx.field(static=True, default=0.01)  # Of AdamW.
+    clip: float = eqx.field(static=True, default=0.0)  # Largest norm of the gradient; 0 for no limit.
+
+    def __check_init__(self):
+        if self.name not in ("sgd", "adam", "adamw"):
+            raise RequestError(f"optimizer name = {self.name!r} is unknown: choose 'sgd', 'adam' or 'adamw'.")
+        plain = {"momentum": self.momentum, "weight_decay": self.weight_decay, "clip": self.clip}
+        if isinstance(self.learning_rate, int | float):
+            plain["learning_rate"] = self.learning_rate
+        for field, value in plain.items():
+            if not (math.isfinite(value) and value >= 0):
+                raise RequestError(f"{field} = {value} is not allowed: it must be a finite number of at least 0.")
+
+    def init(self, parameters: PyTree) -> PyTree:
+        """State before the first step."""
+        return self._direction().init(parameters)
+
+    def step(self, gradient: PyTree, state: PyTree, parameters: PyTree) -> tuple[PyTree, PyTree]:
+        """Parameters and state after one step."""
+        direction, state = self._direction().update(gradient, state, parameters)
+        moved = jax.tree.map(lambda x, u: x - self.learning_rate * u, parameters, direction)
+        return moved, state
+
+    def _direction(self) -> optax.GradientTransformation:
+        """The step before it is scaled by the learning rate, which may be traced."""
+        parts = [optax.clip_by_global_norm(self.clip)] if self.clip else []
+        match self.name:
+            case "sgd":
+                parts += [optax.trace(self.momentum) if self.momentum else optax.identity()]
+            case "adam":
+                parts += [optax.scale_by_adam()]
+            case "adamw":
+                parts += [optax.scale_by_adam(), optax.add_decayed_weights(self.weight_decay)]
+        return optax.chain(*parts)

@@ -1,0 +1,110 @@
+"""A run: task, model, optimizer, stop rule and seed. Plain data in and out, named by what it says."""
+
+import hashlib
+import json
+from dataclasses import fields
+from typing import Any, final
+
+import equinox as eqx
+import jax
+
+from daybreak.errors import RequestError
+from daybreak.models import MODELS, AnyModel, Ends
+from daybreak.tasks import TASKS, Task
+from daybreak.training.optimizer import Optimizer
+
+SCHEMA = 1
+
+
+@final
+class Stop(eqx.Module):
+    """When a run has said what it had to say: emerged and a margin beyond, or its budget is spent."""
+
+    budget: int = eqx.field(static=True, default=10_000)  # Steps at most.
+    every: int = eqx.field(static=True, default=20)  # Steps between two evaluations.
+    # Clean loss (regression) or clean accuracy (tokens) that counts as emerged; 0 to spend the whole budget.
+    level: float = eqx.field(static=True, default=0.1)
+    margin: float = eqx.field(static=True, default=0.2)  # Share of the plateau to go on after it emerged.
+
+    def __check_init__(self):
+        for name in ("budget", "every"):
+            if getattr(self, name) < 1:
+                raise RequestError(f"{name} = {getattr(self, name)} is not allowed: it must be at least 1.")
+        for name in ("level", "margin"):
+            if not getattr(self, name) >= 0:
+                raise RequestError(f"{name} = {getattr(self, name)} is not allowed: it must be at least 0.")
+
+
+@final
+class Run(eqx.Module):
+    """All that decides a record. Two runs that say the same are the same run."""
+
+    task: Task[Any]
+    model: AnyModel
+    optimizer: Optimizer = Optimizer()
+    stop: Stop = Stop()
+    seed: int = 0
+    batch: int = eqx.field(static=True, default=32)  # Examples a step.
+    evaluation: int = eqx.field(
+        static=True, default=512
+    )  # Examples an evaluation, where the task has no set of its own.
+
+    def __check_init__(self):
+        for name in ("batch", "evaluation"):
+            if getattr(self, name) < 1:
+                raise RequestError(f"{name} = {getattr(self, name)} is not allowed: it must be at least 1.")
+
+    @property
+    def ends(self) -> Ends:
+        """What the model is told of the task."""
+        task = self.task
+        return Ends(task.length, task.features, task.tokens, task.outputs, task.reads)
+
+    @property
+    def id(self) -> str:
+        """Name by content: equal runs have equal names, on every machine."""
+        text = json.dumps(to_json(self), sort_keys=True, separators=(",", ":"), allow_nan=False)
+        return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def shape(run: Run) -> Any:
+    """What runs of one cohort have in common: everything but the scalars that a compiled program takes as arguments."""
+    return jax.tree.structure(run)
+
+
+def to_json(run: Run) -> dict[str, Any]:
+    """A run as plain data."""
+    return {
+        "schema": SCHEMA,
+        "task": {"name": _name(TASKS, run.task), **_plain(run.task)},
+        "model": {"name": _name(MODELS, run.model), **_plain(run.model)},
+        "optimizer": _plain(run.optimizer),
+        "stop": _plain(run.stop),
+        "seed": run.seed,
+        "batch": run.batch,
+        "evaluation": run.evaluation,
+    }
+
+
+def from_json(data: dict[str, Any]) -> Run:
+    """A run from plain data, checked as if it were new."""
+    if data.get("schema") != SCHEMA:
+        raise RequestError(f"schema = {data.get('schema')!r} is not allowed: this version reads {SCHEMA}.")
+    task, model = ({**data[part]} for part in ("task", "model"))
+    return Run(
+        task=TASKS[task.pop("name")](**task),
+        model=MODELS[model.pop("name")](**model),
+        optimizer=Optimizer(**data["optimizer"]),
+        stop=Stop(**data["stop"]),
+        seed=data["seed"],
+        batch=data["batch"],
+        evaluation=data["evaluation"],
+    )
+
+
+def _name(registry: dict[str, Any], thing: Any) -> str:
+    return next(name for name, kind in registry.items() if kind is type(thing))
+
+
+def _plain(thing: Any) -> dict[str, Any]:
+    return {field.name: getattr(thing, field.name) for field in fields(thing)}

@@ -1,0 +1,58 @@
+"""Runs are plain data, named by content, and bad ones are refused."""
+
+import json
+
+import numpy as np
+import pytest
+
+from daybreak.errors import RequestError
+from daybreak.models import MinimalAttention, Transformer
+from daybreak.tasks import MarkovChain, SingleLocation
+from daybreak.training import Optimizer, Run, Stop, from_json, shape, to_json
+
+RUNS = [
+    Run(SingleLocation(T=8, d=4, B=2), Transformer(), Optimizer(learning_rate=3e-4), Stop(budget=7), seed=5),
+    Run(MarkovChain(L=2, weights=(0.7, 0.3)), MinimalAttention(epsilon=0.0), Optimizer(name="adamw", clip=1.0)),
+]
+
+
+@pytest.mark.parametrize("run", RUNS)
+def test_json_round_trip_keeps_the_name(run: Run) -> None:
+    again = from_json(json.loads(json.dumps(to_json(run))))
+    assert again == run
+    assert again.id == run.id
+    assert len(run.id) == 16
+
+
+def test_names_differ_where_runs_do() -> None:
+    base = Run(SingleLocation(T=8, d=4), Transformer())
+    others = [
+        Run(SingleLocation(T=8, d=4), Transformer(), seed=1),
+        Run(SingleLocation(T=8, d=4, p=0.1), Transformer()),
+        Run(SingleLocation(T=8, d=4), Transformer(), batch=16),
+        Run(SingleLocation(T=8, d=4), Transformer(), Optimizer(learning_rate=2e-4)),
+    ]
+    assert len({run.id for run in (base, *others)}) == 5
+    assert [shape(run) == shape(base) for run in others] == [True, True, False, True]
+
+
+def test_a_name_does_not_depend_on_how_a_number_was_written() -> None:
+    one, other = (Run(SingleLocation(T=8, d=4, B=B), Transformer()) for B in (2, np.float64(2.0)))
+    assert one.id == other.id
+
+
+@pytest.mark.parametrize(
+    ("make", "said"),
+    [
+        (lambda: Optimizer(learning_rate=float("nan")), "learning_rate = nan is not allowed"),
+        (lambda: Optimizer(learning_rate=-1.0), "learning_rate = -1.0 is not allowed"),
+        (lambda: Optimizer(name="lion"), "optimizer name = 'lion' is unknown"),  # type: ignore[arg-type]
+        (lambda: Stop(budget=0), "budget = 0 is not allowed"),
+        (lambda: Stop(level=-1), "level = -1 is not allowed"),
+        (lambda: Run(SingleLocation(T=8, d=4), Transformer(), batch=0), "batch = 0 is not allowed"),
+        (lambda: from_json({"schema": 99}), "schema = 99 is not allowed"),
+    ],
+)
+def test_bad_requests(make, said: str, as_a_user) -> None:
+    with pytest.raises(RequestError, match=said):
+        make()

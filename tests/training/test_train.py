@@ -1,0 +1,109 @@
+"""Cohorts: a member is what it would be alone, records do not depend on grouping, and the toy model obeys its theory."""
+
+import numpy as np
+import pytest
+
+from daybreak import measure, theory
+from daybreak.errors import RequestError
+from daybreak.models import MinimalAttention, ToyAttention, Transformer
+from daybreak.tasks import MarkovChain, Recall, SingleLocation
+from daybreak.training import Optimizer, Run, Stop, cohort, train
+
+TINY = Transformer(heads=2, width=16, head_width=8, mlp=32)
+SHORT = Stop(budget=50, every=10, level=0.0)
+
+
+def _run(**changes) -> Run:
+    settings = {"task": SingleLocation(T=6, d=3), "model": TINY, "stop": SHORT, "batch": 8, "evaluation": 32}
+    return Run(**settings | changes)
+
+
+def test_a_member_is_what_it_would_be_alone() -> None:
+    """Seeds, learning rates, repetition and initial scales differ; 50 steps, to float tolerance."""
+    runs = [
+        _run(seed=3),
+        _run(seed=4, optimizer=Optimizer(learning_rate=3e-3)),
+        _run(seed=4, task=SingleLocation(T=6, d=3, B=2, p=0.5)),
+        _run(seed=3, model=Transformer(heads=2, width=16, head_width=8, mlp=32, readout_scale=0.1)),
+    ]
+    together = train(runs)
+    for run, record in zip(runs, together, strict=True):
+        (alone,) = train([run])
+        np.testing.assert_array_equal(record.steps, alone.steps)
+        for name, curve in record.curves.items():
+            np.testing.assert_allclose(curve, alone.curves[name], rtol=2e-5, atol=1e-6, err_msg=name)
+    ends = [record.curves["clean_loss"][-1] for record in together]
+    assert len(set(np.round(ends, 6).tolist())) == 4
+
+
+def test_how_steps_are_grouped_does_not_matter() -> None:
+    (coarse,), (fine,) = train([_run()]), train([_run(stop=Stop(budget=50, every=5, level=0.0))])
+    for name, curve in coarse.curves.items():
+        np.testing.assert_array_equal(curve, fine.curves[name][::2], err_msg=name)
+
+
+def test_one_program_for_all_scalars_and_lengths() -> None:
+    train([_run(seed=s) for s in (0, 1)])
+    before = cohort.advance._cache_size()  # pyright: ignore[reportAttributeAccessIssue]
+    train(
+        [_run(seed=9, task=SingleLocation(T=6, d=3, B=3, p=0.1), optimizer=Optimizer(learning_rate=1e-2)), _run(seed=8)]
+    )
+    assert cohort.advance._cache_size() == before  # pyright: ignore[reportAttributeAccessIssue]
+
+
+def test_a_run_that_diverges_does_not_harm_the_others() -> None:
+    wild = _run(optimizer=Optimizer(name="sgd", learning_rate=1e6))
+    tame = _run(optimizer=Optimizer(name="sgd", learning_rate=1e-3))
+    lost, kept = train([wild, tame])
+    assert lost.outcome == "diverged"
+    assert lost.steps[-1] < 50
+    assert kept.outcome == "censored"
+    np.testing.assert_allclose(kept.curves["clean_loss"], train([tame])[0].curves["clean_loss"], rtol=1e-5)
+
+
+def test_the_trained_toy_model_emerges_when_its_theory_says() -> None:
+    """SGD of rate one on sampled sequences against the flow of the full model, for each of two seeds within 10 %."""
+    T, d = 16, 32
+    run = Run(
+        task=SingleLocation(T=T, d=d, position="fixed", feature=False),
+        model=ToyAttention(),
+        optimizer=Optimizer(name="sgd", learning_rate=1.0),
+        stop=Stop(budget=1000, every=5, level=0.1, margin=0.5),
+        batch=64,
+        evaluation=256,
+    )
+    for record in train([run, Run(run.task, run.model, run.optimizer, run.stop, 1, run.batch, run.evaluation)]):
+        assert record.outcome == "emerged"
+        plateau = measure.plateau(record.steps, record.curves["clean_loss"], level=0.1)
+        assert plateau.length == pytest.approx(float(theory.plateau(T, d)), rel=0.1)
+        assert record.steps[-1] >= 1.5 * plateau.bracket[0]
+        attention = record.curves["attention"][:, 0, 0]
+        assert attention[0] == pytest.approx(1 / T, rel=1e-5)
+        assert attention[-1] > 0.8
+
+
+@pytest.mark.parametrize("name", ["sgd", "adam", "adamw"])
+@pytest.mark.parametrize(
+    ("task", "model"),
+    [
+        (Recall(N=3, V=8), TINY),
+        (MarkovChain(d=5, L=1, generated=4, train=40, validation=30), MinimalAttention(epsilon=0.1)),
+    ],
+)
+def test_every_task_and_optimizer_learns_something(task, model, name) -> None:
+    rates = {"sgd": 0.5, "adam": 1e-2, "adamw": 1e-2}
+    optimizer = Optimizer(name=name, learning_rate=rates[name], momentum=0.5, clip=1.0)
+    (record,) = train(
+        [_run(task=task, model=model, optimizer=optimizer, stop=Stop(budget=80, every=40, level=0.0), batch=16)]
+    )
+    assert record.curves["train_loss"][-1] < record.curves["train_loss"][0]
+    assert set(record.curves) == {
+        *("clean_loss", "clean_accuracy", "train_loss", "train_accuracy", "attention", "entropy")
+    }
+
+
+def test_runs_of_different_shape_are_refused() -> None:
+    with pytest.raises(RequestError, match="differ only in seed"):
+        train([_run(), _run(batch=9)])
+    with pytest.raises(RequestError, match="at least one run"):
+        train([])
