@@ -10,7 +10,7 @@ ENDS = Ends(length=7, features=None, tokens=5, outputs=5, reads=(3, 4, 6))
 
 
 def test_equals_the_definition() -> None:
-    """U = [token; position]; logits = Σ_h V_h Σ_j softmax_j≤t(u_tᵀ W_hᵀ u_j / √D) u_j (PAPERS.md, B2)."""
+    """With u = [token; position]; logits = Σ_h V_h Σ_j softmax_j≤t(u_tᵀ W_hᵀ u_j / √D) u_j (paper B, §2)."""
     model = MinimalAttention(heads=2, epsilon=2.0)
     parameters = model.init(jax.random.key(0), ENDS)
     parameters = parameters._replace(V=jax.random.normal(jax.random.key(1), (2, 5, 12)))

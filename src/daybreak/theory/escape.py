@@ -85,7 +85,7 @@ def plateau_estimate(
 ):
     """Plateau in closed form: `takeoff_time`, then d ln(1/level) / (2(1−p)) for the weights to settle. Ours.
 
-    Too short by at most 4 % (free: 6 %) for p = 0, d ≥ 16, T/B ≥ 64; for p > 0 it is a lower bound.
+    Too short by at most 4 % (free: 6 %) for p = 0, d ≥ 16, T/B ≥ 64; the larger p, the more.
     """
     _, d_, _, p_, _ = check_setting(T, d, B, p, logits)
     settling = d_ * np.log(1 / check_fraction("level", level)) / (2 * (1 - p_))
