@@ -67,5 +67,5 @@ def test_a_reader_that_leaves_is_no_error(tmp_path: Path) -> None:
     done = subprocess.run(
         ["/bin/sh", "-c", line], cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False
     )
-    assert done.stdout == "Figures\n"
+    assert done.stdout.startswith("Figures, and")
     assert "Traceback" not in done.stderr

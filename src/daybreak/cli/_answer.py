@@ -1,5 +1,6 @@
 """What a verb answers: plain data for `--json`, and the same for a person to read."""
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -49,10 +50,11 @@ class Answer:
 
 
 def table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> Table:
-    """A table in the house style: first column left, numbers right."""
+    """A table in the house style: words left, numbers right."""
     made = Table(title=title, title_justify="left", title_style="bold", header_style="bold", box=None, pad_edge=False)
-    for i, name in enumerate(columns):
-        made.add_column(name, justify="left" if i == 0 else "right")
+    for name, cells in zip(columns, zip(*rows, strict=True), strict=True):
+        numbers = all(re.fullmatch(r"[+−-]?[\d.,]+%?|", cell) for cell in cells)
+        made.add_column(name, justify="right" if numbers else "left")
     for row in rows:
         made.add_row(*row)
     return made

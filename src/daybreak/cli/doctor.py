@@ -78,5 +78,4 @@ def _show(console: Console, data: dict) -> None:
     ]
     made = table("Daybreak is ready", ["", ""], rows)
     made.show_header = False
-    made.columns[1].justify = "left"
     console.print(made)

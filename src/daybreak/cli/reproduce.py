@@ -65,11 +65,12 @@ class Reproduce:
             ]
         }
         rows = [
-            (s.name, s.paper, s.title, *(f"{s.minutes[x]:g} min" for x in ("smoke", "laptop", "paper")))
+            (s.name, s.paper, s.title, *(f"{s.minutes[x]:g}" for x in ("smoke", "laptop", "paper")))
             for s in studies.STUDIES
         ]
-        columns = ["name", "paper", "figure", "smoke", "laptop", "paper scale"]
-        return Answer(data, lambda console: console.print(table("Figures", columns, rows)))
+        columns = ["name", "paper", "figure", "smoke", "laptop", "paper"]
+        title = "Figures, and the minutes each takes on two cores at a scale"
+        return Answer(data, lambda console: console.print(table(title, columns, rows)))
 
 
 def show(console: Console, done) -> None:

@@ -84,7 +84,7 @@ def _draw(tables: Tables, findings: Findings):
 STUDY = Study(
     name="fig1c",
     paper="emergence",
-    title="Plateau against d and T, and its closed forms",
+    title="Plateau against d and T, closed forms",
     minutes={"smoke": 0.1, "laptop": 0.2, "paper": 0.2},
     measure=_measure,
     judge=_judge,

@@ -99,8 +99,8 @@ def _draw(tables: Tables, findings: Findings):
 STUDY = Study(
     name="fig2-left",
     paper="emergence",
-    title="In-context repetition B, tied and free logits, with the full flow on top",
-    minutes={"smoke": 0.3, "laptop": 2, "paper": 6},
+    title="In-context repetition B, tied and free logits",
+    minutes={"smoke": 0.3, "laptop": 0.4, "paper": 1},
     measure=_measure,
     judge=_judge,
     draw=_draw,
