@@ -1,0 +1,5 @@
+"""Where runs live: a directory that is consistent at every moment, and an index over it."""
+
+from daybreak.lab.provenance import device as device
+from daybreak.lab.store import Lab as Lab
+from daybreak.lab.store import Saved as Saved

@@ -1,0 +1,66 @@
+"""The curves of a record as Parquet: one row per evaluation, one column per number.
+
+Arrays are spread over columns whose names end in 1-based indices: `attention_1_2` is layer 1, head 2. Any tool that
+reads Parquet can plot them, and `decode` puts the arrays back together. Equal curves give equal bytes.
+"""
+
+import io
+import re
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+from pyarrow import parquet
+
+Curves = dict[str, NDArray[np.floating]]
+
+_NAME = re.compile(r"[a-z][a-z_]*(?<!_)")
+_COLUMN = re.compile(rf"({_NAME.pattern})((?:_\d+)*)")
+
+
+def columns(steps: NDArray[np.integer], curves: Curves) -> dict[str, NDArray]:
+    """Steps and curves as plain columns, arrays spread out."""
+    made: dict[str, NDArray] = {"step": np.asarray(steps, np.int64)}
+    for name, curve in curves.items():
+        if not _NAME.fullmatch(name) or name == "step":
+            raise ValueError(f"a curve cannot be called {name!r}: lower-case letters and single words between _ only.")
+        values = np.asarray(curve, np.float32)
+        for place in np.ndindex(values.shape[1:]):
+            made["_".join([name, *(str(i + 1) for i in place)])] = values[(slice(None), *place)]
+    return made
+
+
+def encode(steps: NDArray[np.integer], curves: Curves) -> bytes:
+    """A Parquet file of the curves, in single precision."""
+    sink = io.BytesIO()
+    # Curves are noise to a dictionary and nobody filters by their statistics: both would only take time and room.
+    parquet.write_table(
+        pa.table(columns(steps, curves)),
+        sink,
+        compression="zstd",
+        use_dictionary=False,
+        write_statistics=False,
+        store_schema=False,
+    )
+    return sink.getvalue()
+
+
+def decode(content: bytes) -> tuple[NDArray[np.int64], Curves]:
+    """Steps and curves from a Parquet file."""
+    table = parquet.read_table(pa.BufferReader(content), use_threads=False)
+    parts: dict[str, dict[tuple[int, ...], NDArray]] = {}
+    for column in table.column_names[1:]:
+        found = _COLUMN.fullmatch(column)
+        if found is None:
+            raise ValueError(f"column {column!r} is not a curve")
+        place = tuple(int(i) - 1 for i in found[2].split("_")[1:])
+        parts.setdefault(found[1], {})[place] = table[column].to_numpy()
+    return table["step"].to_numpy(), {name: _joined(places) for name, places in parts.items()}
+
+
+def _joined(places: dict[tuple[int, ...], NDArray]) -> NDArray[np.float32]:
+    rows = next(iter(places.values())).size
+    joined = np.empty((rows, *(max(i) + 1 for i in zip(*places, strict=True))), np.float32)
+    for place, values in places.items():
+        joined[(slice(None), *place)] = values
+    return joined
