@@ -43,7 +43,9 @@ _FUNCTIONS: dict[str, Callable[..., float]] = {
 }
 _LONGEST = 500
 _DEEPEST = 100  # well below Python's limit on recursion, also when called from deep inside another program
-_WHAT = "use settings such as T or task.T, numbers, + - * / // % **, comparisons, and, or, not, sqrt, log, exp, min, max"
+_WHAT = (
+    "use settings such as T or task.T, numbers, + - * / // % **, comparisons, and, or, not, sqrt, log, exp, min, max"
+)
 
 
 @final
