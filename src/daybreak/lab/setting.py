@@ -74,7 +74,7 @@ class Setting:
 
     def computed(self, expression: Expression, values: dict[str, Any]) -> Any:
         """What an expression gives, as a value of this setting; whole numbers are rounded."""
-        given = expression(values)
+        given: Any = expression(values)
         if self.kind == "whole" and _is_number(given):
             given = round(given)
         if not _is_number(given):
