@@ -6,12 +6,14 @@ the largest arrays beside each other.
 """
 
 import math
+import time
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, NamedTuple, final
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from daybreak.models import AnyModel, Ends
 from daybreak.training import Run
@@ -87,3 +89,13 @@ def _count(program: Any) -> _Count:
 def _program(parameter: Any) -> Any:
     inner = getattr(parameter, "jaxpr", parameter)
     return inner if hasattr(inner, "eqns") else None
+
+
+def machine_speed() -> float:
+    """Operations a second of this machine, all cores together, by a product of matrices."""
+    x, best = np.ones((1024, 1024), np.float32), math.inf
+    for _ in range(6):
+        began = time.perf_counter()
+        x @ x
+        best = min(best, time.perf_counter() - began)
+    return 2 * 1024**3 / best

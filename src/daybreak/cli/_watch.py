@@ -1,0 +1,78 @@
+"""What a person sees while a sweep runs: how many runs are done and how they ended, and what each worker is at."""
+
+from types import TracebackType
+from typing import TYPE_CHECKING, Self, final
+
+from rich.console import Console, Group
+from rich.live import Live
+from rich.progress_bar import ProgressBar
+from rich.table import Table
+from rich.text import Text
+
+if TYPE_CHECKING:
+    from daybreak.lab.conduct import Labour, State
+
+_OUTCOMES = ("emerged", "censored", "diverged", "failed")
+
+
+@final
+class Watch:
+    """A live view on stderr; silent where that is no terminal."""
+
+    def __init__(self):
+        console = Console(stderr=True)
+        self._live = Live(console=console, refresh_per_second=4, transient=True) if console.is_terminal else None
+
+    def __enter__(self) -> Self:
+        if self._live is not None:
+            self._live.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._live is not None:
+            self._live.stop()
+
+    def update(self, state: "State") -> None:
+        """Show how the sweep stands now."""
+        if self._live is not None:
+            self._live.update(view(state))
+
+
+def view(state: "State") -> Group:
+    """The picture of a state."""
+    counts = ", ".join(f"{state.outcomes[x]:,} {x}" for x in _OUTCOMES if state.outcomes[x])
+    left = state.seconds_left
+    parts = [f"{state.done:,} of {state.total:,} runs", counts, "" if left is None else f"about {clock(left)} left"]
+    workers = Table.grid(padding=(0, 2))
+    for labour in state.under_way.values():
+        workers.add_row(*(Text(x) for x in _line(labour)))
+    return Group(
+        Text(" · ".join(x for x in parts if x), style="bold"), ProgressBar(state.total, state.done, width=60), workers
+    )
+
+
+def _line(labour: "Labour") -> tuple[str, str, str]:
+    run = next(iter(labour.fresh.values()), labour.cohort.runs[0])
+    count = len(labour.fresh)
+    step = max(labour.steps.values(), default=0)
+    what = " ".join(repr(run.task).split())
+    return (
+        labour.where or "waiting for a worker",
+        f"{count} run{'s' if count != 1 else ''} at step {step:,} of {run.stop.budget:,}" if step else f"{count} runs, starting",
+        what,
+    )
+
+
+def clock(seconds: float) -> str:
+    """A duration for people.
+
+    Example:
+        >>> clock(59), clock(3600), clock(200000)
+        ('59 s', '60 min', '56 h')
+    """
+    for size, unit, least in ((3600, "h", 7200), (60, "min", 100)):
+        if seconds >= least:
+            return f"{seconds / size:.0f} {unit}"
+    return f"{seconds:.0f} s"

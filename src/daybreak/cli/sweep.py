@@ -1,0 +1,166 @@
+"""`daybreak sweep`: all runs of a sweep file, on this machine or on a Ray cluster."""
+
+import os
+import shlex
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal, final
+
+import tyro
+from rich.console import Console
+
+from daybreak.cli._answer import Answer, Json, Whole, check_new_folder, table
+from daybreak.errors import RequestError
+
+if TYPE_CHECKING:
+    from daybreak.lab.cohorts import Cohort
+    from daybreak.lab.conduct import State
+    from daybreak.lab.executor import Executor
+    from daybreak.training import Run
+
+_SHOWN = 10  # cohorts of a dry run
+
+
+@final
+@dataclass(frozen=True)
+class Sweep:
+    """Train all runs of a sweep file that the lab does not have yet. Interrupted or killed, the same command goes on.
+
+    Example: daybreak sweep examples/small.toml --lab lab
+    """
+
+    file: Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="SWEEP.toml", help="What to run, see docs/lab.md.")]
+    lab: Annotated[Path, tyro.conf.arg(help="Folder in which runs are kept.")] = Path("lab")
+    executor: Annotated[
+        Literal["local", "ray"], tyro.conf.arg(help="Processes of this machine, or tasks of a Ray cluster.")
+    ] = "local"
+    workers: Annotated[
+        Whole | None, tyro.conf.arg(help="Cohorts trained at a time; by default as many as there are cores for.")
+    ] = None
+    threads: Annotated[
+        Whole, tyro.conf.arg(help="Cores for each worker. Measurements depend on it, in their last bits.")
+    ] = 1
+    gpus: Annotated[float, tyro.conf.arg(help="Share of a GPU for each worker, with --executor ray.")] = 0.0
+    address: Annotated[
+        str | None, tyro.conf.arg(help="Ray cluster to connect to; by default one is started on this machine.")
+    ] = None
+    retries: Annotated[Whole, tyro.conf.arg(help="Times a run is tried again before it is recorded as failed.")] = 2
+    patience: Annotated[float, tyro.conf.arg(help="Seconds without a word after which a worker is taken to hang.")] = (
+        1800.0
+    )
+    checkpoint: Annotated[float, tyro.conf.arg(help="Seconds between two checkpoints of a run, at least.")] = 30.0
+    dry_run: Annotated[
+        bool,
+        tyro.conf.FlagCreatePairsOff,
+        tyro.conf.arg(help="Show runs, cohorts and the time they take, and do nothing."),
+    ] = False
+    json: Json = False
+
+    def answer(self) -> Answer:
+        """Plan, or carry out."""
+        from daybreak.lab import sweep
+
+        self._check()
+        runs = sweep.read(self.file)
+        return self._plan(runs) if self.dry_run else self._carry_out(runs)
+
+    def _check(self) -> None:
+        check_new_folder("lab", self.lab)
+        for name, least in (("workers", 1), ("threads", 1), ("retries", 0), ("patience", 0), ("checkpoint", 0), ("gpus", 0)):
+            value = getattr(self, name)
+            if value is not None and not value >= least:
+                raise RequestError(f"{name} = {value:g} is not allowed: it must be at least {least}.")
+        for name in ("address", "gpus"):
+            if getattr(self, name) and self.executor != "ray":
+                raise RequestError(f"{name} = {getattr(self, name)!r} is not allowed: it needs --executor ray.")
+
+    def _executor(self) -> "Executor":
+        if self.executor == "ray":
+            from daybreak.lab.ray import RayExecutor
+
+            return RayExecutor(self.address, self.workers, self.threads, self.gpus)
+        from daybreak.lab.local import LocalExecutor, program_cache
+
+        return LocalExecutor(self.workers, self.threads, program_cache(self.lab))
+
+    def _carry_out(self, runs: "list[Run]") -> Answer:
+        from daybreak.cli._watch import Watch
+        from daybreak.lab import Lab
+        from daybreak.lab.conduct import Rules, conduct
+
+        rules = Rules(self.retries, self.patience, self.checkpoint)
+        command = shlex.join(["daybreak", *sys.argv[1:]])
+        with Watch() as watch:
+            state = conduct(
+                runs, Lab(self.lab), self._executor(), command=command, rules=rules, on_change=watch.update
+            )
+        data = {"lab": str(self.lab), "runs": state.total, "existing": state.existing, "outcomes": dict(state.outcomes)}
+        return Answer(data, lambda console: self._show(console, state))
+
+    def _show(self, console: Console, state: "State") -> None:
+        counted = ", ".join(f"{count:,} {outcome}" for outcome, count in sorted(state.outcomes.items()))
+        before = f"{state.existing:,} were there before" if state.existing else ""
+        details = "; ".join(x for x in (counted, before) if x)
+        console.print(f"{state.total:,} runs in lab {str(self.lab)!r}: {details}.", markup=False, highlight=False)
+        if state.outcomes["failed"]:
+            console.print("The same command tries the failed ones again; daybreak runs show ID says why.", highlight=False)
+
+    def _plan(self, runs: "list[Run]") -> Answer:
+        from daybreak.lab import Lab
+        from daybreak.lab.cohorts import pack
+        from daybreak.lab.conduct import machine_memory
+        from daybreak.lab.cost import machine_speed
+
+        lab, executor = Lab(self.lab), self._executor()
+        todo = [run for run in runs if not lab.has(run)]
+        cohorts = pack(todo, executor.workers, machine_memory() / executor.workers)
+        speed = machine_speed() * min(1, self.threads / (os.cpu_count() or 1))  # of one worker
+        seconds = sum(cohort.operations for cohort in cohorts) / speed / executor.workers
+        data = {
+            "runs": len(runs),
+            "existing": len(runs) - len(todo),
+            "workers": executor.workers,
+            "cohorts": [{"runs": len(c.runs), "operations": c.operations, **_named(c)} for c in cohorts],
+            "seconds_at_most": seconds,
+            "operations_per_second": speed,
+        }
+        return Answer(data, lambda console: _show_plan(console, data, cohorts))
+
+
+def _named(cohort: "Cohort") -> dict[str, str]:
+    """What a person calls a cohort."""
+    run = cohort.runs[0]
+    return {"task": repr(run.task), "model": repr(run.model)}
+
+
+def _show_plan(console: Console, data: dict, cohorts: "list[Cohort]") -> None:
+    todo = data["runs"] - data["existing"]
+    console.print(f"{data['runs']:,} runs, of which {data['existing']:,} are in the lab and {todo:,} are to do.", highlight=False)
+    if not cohorts:
+        return
+    rows = [
+        (f"{len(c.runs):,}", f"{c.runs[0].stop.budget:,}", f"{c.operations / data['operations_per_second'] / 60:,.1f}", _one_line(c))
+        for c in cohorts[:_SHOWN]
+    ]
+    if len(cohorts) > _SHOWN:
+        rows.append(("…", "", "", f"and {len(cohorts) - _SHOWN:,} shorter ones"))
+    title = f"{len(cohorts):,} cohorts, longest first, for {data['workers']} workers"
+    console.print(table(title, ["runs", "steps", "minutes", "of"], rows))
+    console.print(
+        f"At most about {_time(data['seconds_at_most'])}: every run to the end of its budget, {data['workers']} at a time, at "
+        f"{data['operations_per_second'] / 1e9:.0f} GFLOP/s per worker (a matrix product, measured now). Runs that emerge end sooner.",
+        highlight=False,
+    )
+
+
+def _one_line(cohort: "Cohort") -> str:
+    task, model = (" ".join(repr(x).split()) for x in (cohort.runs[0].task, cohort.runs[0].model))
+    return f"{task} {model}"
+
+
+def _time(seconds: float) -> str:
+    for size, unit in ((86400, "days"), (3600, "hours"), (60, "minutes")):
+        if seconds >= 2 * size:
+            return f"{seconds / size:.0f} {unit}"
+    return f"{seconds:.0f} seconds"
