@@ -11,7 +11,7 @@ import os
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from typing import final
 
@@ -110,7 +110,8 @@ def conduct(
         if not todo:
             return state
         driver = _Driver(lab, executor, command, rules, state, on_change)
-        with _interruptible(lab, state), executor:
+        with _interruptible(lab, state), closing(executor):
+            executor.open()
             driver.run(pack(todo, executor.workers, memory or machine_memory() / executor.workers))
     return state
 

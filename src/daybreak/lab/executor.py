@@ -1,8 +1,7 @@
 """Who computes: the small interface behind which one machine and a cluster look the same."""
 
 from collections.abc import Sequence
-from types import TracebackType
-from typing import NamedTuple, Protocol, Self
+from typing import NamedTuple, Protocol
 
 from daybreak.lab.messages import Job, Message
 
@@ -21,13 +20,11 @@ class Executor(Protocol):
     neither retries nor writes: that is the driver's part.
     """
 
-    def __enter__(self) -> Self:
+    def open(self) -> None:
         """Be ready to compute."""
         ...
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def close(self) -> None:
         """End every worker, at once."""
         ...
 

@@ -17,8 +17,7 @@ import tempfile
 from collections.abc import Sequence
 from importlib.metadata import version
 from pathlib import Path
-from types import TracebackType
-from typing import Self, final
+from typing import final
 
 from daybreak.lab._frames import send, take
 from daybreak.lab.executor import Event
@@ -47,15 +46,13 @@ class LocalExecutor:
         self._selector = selectors.DefaultSelector()
         self._events: list[Event] = []
 
-    def __enter__(self) -> Self:
-        return self
+    def open(self) -> None:
+        """Workers are started when there is work."""
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def close(self) -> None:
+        """Kill all workers."""
         for slot in range(len(self._slots)):
             self._end(slot)
-        self._selector.close()
 
     @property
     def workers(self) -> int:

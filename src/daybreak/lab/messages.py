@@ -110,7 +110,7 @@ def decode(data: bytes) -> Any:
         case "Checkpoint":
             return Checkpoint(head["run"], parts[0])
         case "Finished":
-            curves = load(parts[0])
+            curves = dict(sorted(load(parts[0]).items()))  # as compiled programs order them; safetensors keeps no order
             record = Record(curves.pop("step"), curves, head["outcome"])
             return Finished(head["run"], record, head["seconds"], head["device"])
     return _KINDS[kind](**head)

@@ -6,8 +6,7 @@ retry: the driver does, from checkpoints. Every node needs Daybreak installed, a
 
 import os
 from collections.abc import Iterator, Sequence
-from types import TracebackType
-from typing import Any, Self, final
+from typing import Any, final
 
 from daybreak.errors import RequestError
 from daybreak.lab.executor import Event
@@ -42,7 +41,8 @@ class RayExecutor:
         self._jobs: dict[int, Any] = {}  # the stream of messages of each
         self._task: Any = None
 
-    def __enter__(self) -> Self:
+    def open(self) -> None:
+        """Connect to the cluster, or start one."""
         ray = self._ray
         options: dict[str, Any] = {"logging_level": "ERROR", "log_to_driver": False}
         if self._address is None:
@@ -59,11 +59,9 @@ class RayExecutor:
         self._task = ray.remote(_stream).options(
             num_cpus=self._threads, num_gpus=self._gpus, max_retries=0, num_returns="streaming"
         )
-        return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def close(self) -> None:
+        """Cancel what is under way, and leave the cluster."""
         for number in list(self._jobs):
             self.kill(number)
         self._ray.shutdown()
