@@ -99,7 +99,8 @@ def test_every_task_and_optimizer_learns_something(task, model, optimizer: Optim
     (record,) = train([_run(task=task, model=model, optimizer=optimizer, stop=stop, batch=16)])
     assert record.curves["train_loss"][-1] < record.curves["train_loss"][0]
     accuracies = set() if task.guess().accuracy is None else {"clean_accuracy", "train_accuracy"}
-    assert set(record.curves) == {"clean_loss", "train_loss", "attention", "entropy"} | accuracies
+    probes = {"attention", "entropy", *task.circuits()} | ({"kl"} if isinstance(task, MarkovChain) else set())
+    assert set(record.curves) == {"clean_loss", "train_loss"} | probes | accuracies
 
 
 def test_runs_of_different_shape_are_refused() -> None:

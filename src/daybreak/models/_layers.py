@@ -13,8 +13,8 @@ Parameters = dict[str, Any]
 def linear_parameters(key: PRNGKeyArray, fan_in: int, fan_out: int, how: str, bias: bool) -> Parameters:
     """Initial weights of a linear map.
 
-    `torch` is the default of PyTorch, weights and bias uniform in ±1/√fan_in; `xavier` is uniform in ±√(6/(in + out)) and
-    `orthogonal` has singular values one, both with bias zero.
+    `torch` is the default of PyTorch, weights and bias uniform in ±1/√fan_in; `xavier` is uniform in ±√(6/(in + out)),
+    `orthogonal` has singular values one, `normal` variance one, all with bias zero.
     """
     weight_key, bias_key = jax.random.split(key)
     match how:
@@ -28,6 +28,8 @@ def linear_parameters(key: PRNGKeyArray, fan_in: int, fan_out: int, how: str, bi
             made = {"weight": jax.nn.initializers.xavier_uniform()(weight_key, (fan_in, fan_out))}
         case "orthogonal":
             made = {"weight": jax.nn.initializers.orthogonal()(weight_key, (fan_in, fan_out))}
+        case "normal":
+            made = {"weight": jax.random.normal(weight_key, (fan_in, fan_out))}
         case _:
             raise AssertionError(how)
     return made | ({"bias": jnp.zeros(fan_out)} if bias else {})

@@ -143,10 +143,11 @@ class Transformer(Model[Parameters]):
     def _embedding(self, key: PRNGKeyArray, ends: Ends) -> Parameters:
         size = ends.features if ends.tokens is None else ends.tokens
         assert size is not None  # noqa: S101
-        made = self._linear(key, size, self.width, self.ends, self.embedding_scale)
-        if ends.tokens is not None:
-            made.pop("bias", None)  # a token's vector is free already
-        return made
+        if ends.tokens is None:
+            return self._linear(key, size, self.width, self.ends, self.embedding_scale)
+        how = "normal" if self.ends == "torch" else self.ends  # PyTorch draws embeddings and linear maps differently
+        weight = _layers.linear_parameters(key, size, self.width, how, bias=False)["weight"]
+        return {"weight": self.embedding_scale * weight}
 
     def _embed(self, parameters: Parameters, inputs: Inputs, ends: Ends) -> Float[Array, "length stream"]:
         weights = parameters["embed"]["weight"]

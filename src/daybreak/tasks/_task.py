@@ -13,6 +13,7 @@ from typing import Generic, Literal, NamedTuple, TypeVar
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
 
 World = TypeVar("World")
@@ -40,6 +41,13 @@ class Sizes(NamedTuple):
 
     train: int
     validation: int
+
+
+class Circuit(NamedTuple):
+    """Attention that solving a task needs besides that from the read positions: which rows should look where."""
+
+    rows: tuple[int, ...]
+    targets: Bool[np.ndarray, "*kinds rows length"]  # the positions that count for each row, of one kind or several
 
 
 class Task(eqx.Module, Generic[World]):
@@ -98,6 +106,16 @@ class Task(eqx.Module, Generic[World]):
     @abstractmethod
     def guess(self) -> Guess:
         """The best that can be scored on clean data without having learned the task."""
+
+    def scores(
+        self, world: World, outputs: Float[Array, "reads outputs"], example: Example
+    ) -> dict[str, Float[Array, "..."]]:
+        """What else is worth measuring of the outputs for one example, by name; nothing unless a task says so."""
+        return {}
+
+    def circuits(self) -> dict[str, Circuit]:
+        """Attention that is worth probing by name, besides that to the relevant positions; none unless a task says so."""
+        return {}
 
     def dataset(self, key: PRNGKeyArray, world: World, part: Part = "train") -> Example | None:
         """A fixed set of examples, batched along a leading axis; None where the task draws fresh ones."""

@@ -10,7 +10,7 @@ import numpy as np
 from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
 
 from daybreak.tasks._check import as_float, as_floats, as_int, check_bool, check_whole, is_plain, refuse
-from daybreak.tasks._task import Example, Guess, Sizes, Task, cross_entropy, share_correct
+from daybreak.tasks._task import Circuit, Example, Guess, Sizes, Task, cross_entropy, share_correct
 
 
 class MarkovWorld(NamedTuple):
@@ -166,6 +166,18 @@ class MarkovChain(Task[MarkovWorld]):
     def accuracy(self, outputs: Float[Array, "reads d"], example: Example) -> Float[Array, ""]:
         """Share of generated tokens with the largest logit."""
         return share_correct(outputs, example.target)
+
+    def scores(
+        self, world: MarkovWorld, outputs: Float[Array, "reads d"], example: Example
+    ) -> dict[str, Float[Array, "..."]]:
+        """`kl`: KL(p^(n) ‖ student) of the truth cut off after n = 1 … K blocks, averaged over the generated tokens."""
+        student = jax.nn.log_softmax(outputs, axis=1)
+        truths = [self.truncated(world, example.inputs, n) for n in range(1, self.K + 1)]
+        return {"kl": jnp.stack([jnp.mean(jnp.sum(jnp.exp(p) * (p - student), axis=1)) for p in truths])}
+
+    def circuits(self) -> dict[str, Circuit]:
+        """`block_mass`: attention to each block, strongest first."""
+        return {"block_mass": Circuit(self.reads, self.relevant_by_block)}
 
     def guess(self) -> Guess:
         """Uniform over the states, which is also the marginal of a token, averaged over worlds."""

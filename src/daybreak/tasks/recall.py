@@ -11,7 +11,7 @@ import numpy as np
 from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
 
 from daybreak.tasks._check import as_float, as_int, check_choice, check_p, check_whole, is_plain, refuse
-from daybreak.tasks._task import Example, Guess, Sizes, Task, cross_entropy, share_correct
+from daybreak.tasks._task import Circuit, Example, Guess, Sizes, Task, cross_entropy, share_correct
 
 Placement = Literal["at-least-one", "bernoulli", "exactly"]
 
@@ -153,6 +153,12 @@ class Recall(Task[RecallWorld]):
     def accuracy(self, outputs: Float[Array, "1 V"], example: Example) -> Float[Array, ""]:
         """1 if the query's value has the largest logit, else 0."""
         return share_correct(outputs, example.target)
+
+    def circuits(self) -> dict[str, Circuit]:
+        """The first half of induction: each value looks at its key. The second is attention to the relevant positions."""
+        own_key = np.zeros((self.N, self.length), bool)
+        own_key[np.arange(self.N), np.array(self.key_positions)] = True
+        return {"value_to_key": Circuit(self.value_positions, own_key)}
 
     def guess(self) -> Guess:
         """One of the N values of the context at random; no worse than one of the V ≥ N tokens."""

@@ -1,5 +1,6 @@
 """How a network learns: runs, cohorts trained by one compiled program, and the records they leave."""
 
+from daybreak.training.checkpoint import DamagedCheckpoint as DamagedCheckpoint
 from daybreak.training.optimizer import Optimizer as Optimizer
 from daybreak.training.record import Outcome as Outcome
 from daybreak.training.record import Record as Record
@@ -10,4 +11,5 @@ from daybreak.training.run import from_json as from_json
 from daybreak.training.run import shape as shape
 from daybreak.training.run import to_json as to_json
 from daybreak.training.train import Progress as Progress
+from daybreak.training.train import evaluations as evaluations
 from daybreak.training.train import train as train

@@ -14,7 +14,7 @@ from jaxtyping import Array, Bool, Int, PRNGKeyArray, PyTree
 
 from daybreak.errors import RequestError
 from daybreak.tasks import Example
-from daybreak.training.evaluate import evaluation_sets, measure
+from daybreak.training.evaluate import EvaluationSets, evaluation_sets, measure
 from daybreak.training.run import Run, shape
 
 Purpose = Literal["task", "init", "training set", "data", "evaluation", "dropout"]
@@ -33,7 +33,7 @@ class Ground(NamedTuple):
 
     world: PyTree
     train: Example | None
-    evaluation: Example
+    evaluation: EvaluationSets
 
 
 def stack(runs: Sequence[Run]) -> Run:
@@ -70,13 +70,13 @@ def _begin(run: Run) -> tuple[Learner, Ground]:
     parameters = run.model.init(_stream(run, "init"), run.ends)
     learner = Learner(parameters, run.optimizer.init(parameters), jnp.zeros((), jnp.int32))
     train = run.task.dataset(_stream(run, "training set"), world, "train")
-    return learner, Ground(world, train, evaluation_sets(run, _stream(run, "evaluation"), world))
+    return learner, Ground(world, train, evaluation_sets(run, _stream(run, "evaluation"), world, train))
 
 
 def _advance(run: Run, learner: Learner, ground: Ground, until: Int[Array, ""], active: Bool[Array, ""]):
     def go() -> tuple[Learner, dict[str, Array]]:
         later = jax.lax.fori_loop(learner.step, until, lambda _, x: _step(run, x, ground), learner)
-        return later, measure(run, later.parameters, ground.evaluation)
+        return later, measure(run, later.parameters, ground.world, ground.evaluation)
 
     nothing = jax.tree.map(lambda x: jnp.zeros(x.shape, x.dtype), jax.eval_shape(go)[1])
     return jax.lax.cond(active, go, lambda: (learner, nothing))

@@ -1,61 +1,105 @@
 """What is measured between steps: clean and training-like loss and accuracy, and where attention goes."""
 
-from typing import Any
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float, PRNGKeyArray, PyTree
+from jaxtyping import Array, Bool, Float, PRNGKeyArray, PyTree
 
 from daybreak.models import Output
-from daybreak.tasks import Example, Task
+from daybreak.tasks import Example
 from daybreak.training.run import Run
 
-_SETS = ((0, "clean"), (1, "train"))
+_ROWS_OF_A_CHUNK = 1 << 13  # positions worked on at once: bounds the memory of an evaluation, and fits the cache
 
 
-def evaluation_sets(run: Run, key: PRNGKeyArray, world: PyTree) -> Example:
-    """What a run is evaluated on, the same at every evaluation: a clean set, and one like its training data."""
-    sets = [
-        _evaluation_set(run, task, jax.random.fold_in(key, i), world)
-        for i, task in enumerate((run.task.clean(), run.task))
-    ]
-    return jax.tree.map(lambda *x: jnp.stack(x), *sets)
+class EvaluationSets(NamedTuple):
+    """What a run is evaluated on, the same every time: a clean set, and one like its training data, stacked."""
+
+    examples: Example
+    needed: Bool[Array, " 2"]  # the second is not where training data are clean: it would say the same again
 
 
-def _evaluation_set(run: Run, task: Task[Any], key: PRNGKeyArray, world: PyTree) -> Example:
-    """The task's own validation set, or examples drawn for this run."""
-    own = task.dataset(key, world, "validation")
-    if own is not None:
-        return own
-    return jax.vmap(task.sample, (0, None))(jax.random.split(key, run.evaluation), world)
+def evaluation_sets(run: Run, key: PRNGKeyArray, world: PyTree, train: Example | None) -> EvaluationSets:
+    """Draw the clean set; like the training data are the training set itself, if there is one, or fresh examples."""
+    clean, size = run.task.clean(), run.task.sizes.validation or run.evaluation
+    keys = jax.random.split(key, (2, size))
+    first = jax.vmap(clean.sample, (0, None))(keys[0], world)
+    if train is None:
+        second = jax.vmap(run.task.sample, (0, None))(keys[1], world)
+    else:
+        second = jax.tree.map(lambda x: x[np.arange(size) % run.task.sizes.train], train)
+    needed = jnp.stack([jnp.array(True), _differ(clean, run.task) | (train is not None)])
+    return EvaluationSets(jax.tree.map(lambda *x: jnp.stack(x), first, second), needed)
 
 
-def measure(run: Run, parameters: PyTree, sets: Example) -> dict[str, Array]:
-    """One row of a record, from the clean and the training-like set, stacked so that they share one compiled body."""
-
-    def on(examples: Example) -> dict[str, Array]:
-        outputs = jax.vmap(lambda x: run.model.apply(parameters, x, run.ends, attention=True))(examples.inputs)
-        row = {
-            "loss": jnp.mean(jax.vmap(run.task.loss)(outputs.values, examples)),
-            **_attention(run, outputs, examples),
-        }
-        accuracy = jax.vmap(run.task.accuracy)(outputs.values, examples)
-        return row if accuracy is None else row | {"accuracy": jnp.mean(accuracy)}
-
-    rows = jax.lax.map(on, sets)
-    scores = {f"{name}_{score}": rows[score][i] for score in ("loss", "accuracy") if score in rows for i, name in _SETS}
-    return scores | {name: rows[name][0] for name in ("attention", "entropy")}
+def _differ(a: PyTree, b: PyTree) -> Bool[Array, ""]:
+    if jax.tree.structure(a) != jax.tree.structure(b):
+        return jnp.array(True)
+    pairs = zip(jax.tree.leaves(a), jax.tree.leaves(b), strict=True)
+    return jnp.any(jnp.array([False, *(x != y for x, y in pairs)]))
 
 
-def _attention(run: Run, outputs: Output, examples: Example) -> dict[str, Float[Array, "layers heads"]]:
+def measure(run: Run, parameters: PyTree, world: PyTree, sets: EvaluationSets) -> dict[str, Array]:
+    """One row of a record. Both sets share one compiled body."""
+    size = sets.examples.target.shape[1]
+    chunk = min(size, max(1, _ROWS_OF_A_CHUNK // run.task.length))
+
+    def mean(examples: Example) -> dict[str, Array]:
+        rows = jax.lax.map(lambda x: _score(run, parameters, world, x), examples, batch_size=chunk)
+        return jax.tree.map(lambda x: jnp.mean(x, axis=0), rows)
+
+    blank = jax.tree.map(lambda x: jnp.zeros(x.shape, x.dtype), jax.eval_shape(mean, _first(sets.examples)))
+    rows = jax.lax.map(lambda x: jax.lax.cond(x[1], mean, lambda _: blank, x[0]), (sets.examples, sets.needed))
+    row = {}
+    for name, (clean, train) in rows.items():
+        if name in ("loss", "accuracy"):
+            row |= {f"clean_{name}": clean, f"train_{name}": jnp.where(sets.needed[1], train, clean)}
+        else:
+            row[name] = clean
+    return row
+
+
+def _first(examples: Example) -> Example:
+    return jax.tree.map(lambda x: x[0], examples)
+
+
+def _score(run: Run, parameters: PyTree, world: PyTree, example: Example) -> dict[str, Array]:
+    """All that is measured of one example."""
+    outputs = run.model.apply(parameters, example.inputs, run.ends, attention=True)
+    row = {"loss": run.task.loss(outputs.values, example), **run.task.scores(world, outputs.values, example)}
+    accuracy = run.task.accuracy(outputs.values, example)
+    if accuracy is not None:
+        row["accuracy"] = accuracy
+    return row | _attention(run, outputs, example) | _circuits(run, outputs)
+
+
+def _attention(run: Run, outputs: Output, example: Example) -> dict[str, Float[Array, "layers heads"]]:
     """Attention of the read positions to the relevant ones, and its entropy, for each layer and head."""
-    assert outputs.attention is not None  # noqa: S101
-    to_relevant, entropy = [], []
-    for weights in outputs.attention:
-        if weights.shape[2] != len(run.ends.reads):  # a layer before the last has a row for every position
-            weights = weights[:, :, np.array(run.ends.reads)]
-        to_relevant.append(jnp.einsum("bhrt,brt->h", weights, examples.relevant.astype(weights.dtype)))
-        entropy.append(-jnp.einsum("bhrt,bhrt->h", weights, jnp.log(jnp.maximum(weights, 1e-30))))
-    count = examples.relevant.shape[0] * examples.relevant.shape[1]
-    return {"attention": jnp.stack(to_relevant) / count, "entropy": jnp.stack(entropy) / count}
+    maps = jnp.stack([x[:, _rows(run, x)] for x in outputs.attention or ()])
+    to_relevant = jnp.einsum("lhrt,rt->lh", maps, example.relevant.astype(maps.dtype))
+    entropy = -jnp.einsum("lhrt,lhrt->lh", maps, jnp.log(jnp.maximum(maps, 1e-30)))
+    return {"attention": to_relevant / len(run.ends.reads), "entropy": entropy / len(run.ends.reads)}
+
+
+def _rows(run: Run, weights: Float[Array, "heads rows length"]) -> np.ndarray:
+    """Where the read positions are among the rows: the last layer has no others."""
+    reads = np.array(run.ends.reads)
+    return np.arange(reads.size) if weights.shape[1] == reads.size else reads
+
+
+def _circuits(run: Run, outputs: Output) -> dict[str, Float[Array, "layers heads *kinds"]]:
+    """Attention that the task's circuits need, for each layer that has their rows, and head."""
+    found = {}
+    for name, (rows, targets) in run.task.circuits().items():
+        maps = []
+        for weights in outputs.attention or ():
+            if rows == run.ends.reads:
+                maps.append(weights[:, _rows(run, weights)])
+            elif weights.shape[1] == run.ends.length:
+                maps.append(weights[:, np.array(rows)])
+        if maps:
+            mass = jnp.einsum("lhrt,...rt->lh...", jnp.stack(maps), targets.astype(np.float32))
+            found[name] = mass / len(rows)
+    return found

@@ -45,9 +45,8 @@ class Run(eqx.Module):
     stop: Stop = Stop()
     seed: int = 0
     batch: int = eqx.field(static=True, default=32)  # Examples a step.
-    evaluation: int = eqx.field(
-        static=True, default=512
-    )  # Examples an evaluation, where the task has no set of its own.
+    # Examples an evaluation, where the task has no set of its own.
+    evaluation: int = eqx.field(static=True, default=256)
 
     def __check_init__(self):
         for name in ("batch", "evaluation"):

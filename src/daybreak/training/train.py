@@ -1,85 +1,151 @@
 """Train a cohort to its end: steps, evaluations, and who has emerged."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import final
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 from numpy.typing import NDArray
 
 from daybreak.training import cohort as _cohort
+from daybreak.training.checkpoint import pack, unpack
 from daybreak.training.record import Outcome, Record
 from daybreak.training.run import Run
+
+Row = dict[str, NDArray[np.floating] | np.floating]
 
 
 @final
 @dataclass(frozen=True)
 class Progress:
-    """How far a cohort has come: the step of the leading member, and of each whether and how it is done."""
+    """How far each run of a cohort has come, after an evaluation.
 
-    step: int
-    rows: list[dict[str, NDArray[np.floating]]]
+    Args:
+        runs: the members.
+        steps: the step of each one's latest evaluation.
+        rows: what that evaluation measured.
+        emerged: the step at which each was seen beyond its stop rule's level; None if not yet.
+        outcomes: how each ended; None while it trains.
+    """
+
+    runs: Sequence[Run]
+    steps: list[int]
+    rows: list[Row]
+    emerged: list[int | None]
     outcomes: list[Outcome | None]
+    _watches: "list[_Watch]"
+    _learners: _cohort.Learner
+
+    def record(self, i: int) -> Record:
+        """The record of a member that is done."""
+        outcome = self.outcomes[i]
+        assert outcome is not None  # noqa: S101
+        return Record(np.array(self._watches[i].steps), self._watches[i].curves(), outcome)
+
+    def checkpoint(self, i: int) -> bytes:
+        """A member that still trains, as bytes that `evaluations` takes up again. Ask before the next evaluation."""
+        return pack(self.runs[i].id, _member(self._learners, i), self._watches[i].curves())
 
 
-def train(runs: Sequence[Run], on_progress: Callable[[Progress], None] | None = None) -> list[Record]:
+def train(
+    runs: Sequence[Run],
+    resume: Mapping[str, bytes] | None = None,
+    on_progress: Callable[[Progress], None] | None = None,
+) -> list[Record]:
     """Train runs of equal shape side by side until each has emerged and gone on a little, or spent its budget.
 
     Args:
         runs: they may differ in seed, learning rate, and scalars of task and model such as B, p and initial scales.
+        resume: by the id of a run, a checkpoint to go on from.
         on_progress: called after every evaluation.
+    """
+    progress = None
+    for progress in evaluations(runs, resume):
+        if on_progress is not None:
+            on_progress(progress)
+    assert progress is not None  # noqa: S101
+    return [progress.record(i) for i in range(len(runs))]
+
+
+def evaluations(runs: Sequence[Run], resume: Mapping[str, bytes] | None = None) -> Iterator[Progress]:
+    """Train as `train` does, and yield after every evaluation.
+
+    Raises:
+        DamagedCheckpoint: before any training, if a checkpoint is not one of its run.
     """
     members = _cohort.stack(runs)
     learners, ground = _cohort.begin(members)
     watches = [_Watch(run) for run in runs]
+    learners = _take_up(learners, watches, resume or {})
     while any(watch.outcome is None for watch in watches):
         until = jnp.array([watch.next_step for watch in watches])
-        active = jnp.array([watch.outcome is None for watch in watches])
-        learners, rows = _cohort.advance(members, learners, ground, until, active)
+        active = np.array([watch.outcome is None for watch in watches])
+        learners, rows = _cohort.advance(members, learners, ground, until, jnp.asarray(active))
         rows = {name: np.asarray(x) for name, x in rows.items()}
-        for i, watch in enumerate(watches):
-            if watch.outcome is None:
-                watch.see({name: x[i] for name, x in rows.items()})
-        if on_progress is not None:
-            step = max(watch.steps[-1] for watch in watches)
-            on_progress(Progress(step, [watch.rows[-1] for watch in watches], [watch.outcome for watch in watches]))
-    return [watch.record() for watch in watches]
+        for i in np.flatnonzero(active):
+            watches[i].see({name: x[i] for name, x in rows.items()})
+        yield Progress(
+            runs,
+            [watch.steps[-1] for watch in watches],
+            [watch.rows[-1] for watch in watches],
+            [watch.emerged_at for watch in watches],
+            [watch.outcome for watch in watches],
+            watches,
+            learners,
+        )
+
+
+def _take_up(learners: _cohort.Learner, watches: "list[_Watch]", resume: Mapping[str, bytes]) -> _cohort.Learner:
+    """Put members back where their checkpoints left them; what a watch knows follows from the rows it has seen."""
+    if not resume:
+        return learners
+    members = [_member(learners, i) for i in range(len(watches))]
+    for i, watch in enumerate(watches):
+        if watch.run.id in resume:
+            members[i], curves = unpack(watch.run.id, members[i], resume[watch.run.id])
+            for at in range(len(curves["clean_loss"])):
+                watch.see({name: x[at] for name, x in curves.items()})
+    return jax.tree.map(lambda *x: jnp.asarray(np.stack(x)), *members)
+
+
+def _member(learners: _cohort.Learner, i: int) -> _cohort.Learner:
+    return jax.tree.map(lambda x: np.asarray(x[i]), learners)
 
 
 class _Watch:
     """Rows of one run as they come in, and the decision when it is done."""
 
     def __init__(self, run: Run):
-        self.stop = run.stop
+        self.run = run
         self.steps: list[int] = []
-        self.rows: list[dict[str, NDArray[np.floating]]] = []
+        self.rows: list[Row] = []
         self.emerged_at: int | None = None
         self.outcome: Outcome | None = None
         self.next_step = 0
 
-    def see(self, row: dict[str, NDArray[np.floating]]) -> None:
-        step = self.next_step
+    def see(self, row: Row) -> None:
+        step, stop = self.next_step, self.run.stop
         self.steps.append(step)
         self.rows.append(row)
         if self.emerged_at is None and self._beyond(row):
             self.emerged_at = step
         if not np.isfinite(row["clean_loss"]):
             self.outcome = "diverged"
-        elif self.emerged_at is not None and step >= self.emerged_at * (1 + self.stop.margin):
+        elif self.emerged_at is not None and step >= self.emerged_at * (1 + stop.margin):
             self.outcome = "emerged"
-        elif step >= self.stop.budget:
+        elif step >= stop.budget:
             self.outcome = "censored" if self.emerged_at is None else "emerged"
-        self.next_step = min(step + self.stop.every, self.stop.budget)
+        self.next_step = min(step + stop.every, stop.budget)
 
-    def _beyond(self, row: dict[str, NDArray[np.floating]]) -> bool:
-        if not self.stop.level:
+    def _beyond(self, row: Row) -> bool:
+        level = self.run.stop.level
+        if not level:
             return False
         if "clean_accuracy" in row:
-            return bool(row["clean_accuracy"] >= self.stop.level)
-        return bool(row["clean_loss"] <= self.stop.level)
+            return bool(row["clean_accuracy"] >= level)
+        return bool(row["clean_loss"] <= level)
 
-    def record(self) -> Record:
-        assert self.outcome is not None  # noqa: S101
-        curves = {name: np.stack([row[name] for row in self.rows]) for name in self.rows[0]}
-        return Record(np.array(self.steps), curves, self.outcome)
+    def curves(self) -> dict[str, NDArray[np.floating]]:
+        return {name: np.stack([row[name] for row in self.rows]) for name in sorted(self.rows[0])}

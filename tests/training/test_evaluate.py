@@ -1,0 +1,124 @@
+"""Evaluation: probes of planted attention, scores of known students, and nothing computed twice."""
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from daybreak.models import Ends, MinimalAttention, Model, Output, Transformer
+from daybreak.tasks import MarkovChain, Recall, SingleLocation
+from daybreak.training import Run, cohort
+from daybreak.training.evaluate import evaluation_sets, measure
+
+KEY = jax.random.key(0)
+
+
+class Planted(Model[dict]):
+    """Two layers of two heads whose attention, and outputs, are parameters."""
+
+    def init(self, key, ends: Ends) -> dict:
+        """Uniform everywhere."""
+        full = jnp.full((2, ends.length, ends.length), 1 / ends.length)
+        return {
+            "first": full,
+            "last": full[:, np.array(ends.reads)],
+            "values": jnp.zeros((len(ends.reads), ends.outputs)),
+        }
+
+    def apply(self, parameters, inputs, ends, *, key=None, attention=False) -> Output:
+        """What was planted."""
+        return Output(parameters["values"], (parameters["first"], parameters["last"]) if attention else None)
+
+
+def _measured(task, change=lambda parameters: parameters, *, evaluation: int = 40) -> dict[str, np.ndarray]:
+    run = Run(task, Planted(), evaluation=evaluation)
+    world = task.world(KEY)
+    train = task.dataset(jax.random.key(1), world)
+    sets = evaluation_sets(run, KEY, world, train)
+    row = measure(run, change(run.model.init(KEY, run.ends)), world, sets)
+    return {name: np.asarray(x) for name, x in row.items()}
+
+
+def test_uniform_attention_is_seen_as_uniform() -> None:
+    row = _measured(Recall(N=4, V=8))
+    np.testing.assert_allclose(row["attention"], np.full((2, 2), 1 / 9), rtol=1e-5)
+    np.testing.assert_allclose(row["entropy"], np.full((2, 2), np.log(9)), rtol=1e-5)
+    np.testing.assert_allclose(row["value_to_key"], np.full((1, 2), 1 / 9), rtol=1e-5)
+
+
+def test_induction_is_seen_where_it_is_planted() -> None:
+    """Head 1 of the first layer looks from each value at its key, head 2 at the value itself."""
+
+    def plant(parameters):
+        value = np.arange(1, 8, 2)
+        first = jnp.zeros((2, 9, 9)).at[0, value, value - 1].set(1.0).at[1, value, value].set(1.0)
+        return parameters | {"first": first}
+
+    np.testing.assert_allclose(_measured(Recall(N=4, V=8), plant)["value_to_key"], [[1.0, 0.0]], atol=1e-6)
+
+
+def test_block_mass_is_seen_where_it_is_planted() -> None:
+    """Of the last layer, head 1 looks at the newest token, head 2 at the oldest that counts."""
+    task = MarkovChain(d=4, K=2, L=2, generated=3, train=8, validation=8)
+    reads = np.array(task.reads)
+
+    def plant(parameters):
+        rows = np.arange(reads.size)
+        last = jnp.zeros((2, reads.size, task.length)).at[0, rows, reads].set(1.0).at[1, rows, reads - 3].set(1.0)
+        return parameters | {"last": last}
+
+    mass = _measured(task, plant)["block_mass"]
+    assert mass.shape == (2, 2, 2)
+    np.testing.assert_allclose(mass[1], [[1, 0], [0, 1]], atol=1e-6)
+    np.testing.assert_allclose(mass[0], np.full((2, 2), 2 / task.length), rtol=1e-5)
+
+
+@pytest.mark.parametrize("n", [1, 2, 3])
+def test_divergence_vanishes_at_the_truth_it_is_taken_from(n: int) -> None:
+    task = MarkovChain(d=6, L=2, generated=5)
+    world = task.world(KEY)
+    example = task.sample(jax.random.key(3), world)
+    kl = task.scores(world, task.truncated(world, example.inputs, n), example)["kl"]
+    assert kl[n - 1] == pytest.approx(0, abs=1e-5)
+    assert all(x > 0.01 for i, x in enumerate(kl) if i != n - 1)
+
+
+def test_divergence_from_the_full_truth_is_the_excess_loss() -> None:
+    """In the mean over fresh sequences, for a student who knows nothing; 4 standard errors."""
+    task = MarkovChain(d=5, K=2, L=1, generated=6, train=0, validation=4000)
+    row = _measured(task)
+    bayes = float(task.bayes_loss(jax.random.key(5), task.world(KEY), 4000))
+    assert row["kl"][-1] == pytest.approx(row["clean_loss"] - bayes, abs=0.05)
+
+
+def test_clean_training_data_are_not_scored_twice() -> None:
+    clean, repeated = SingleLocation(T=6, d=3), SingleLocation(T=6, d=3, B=2, p=0.5)
+    model = Transformer(heads=2, width=16, head_width=8, mlp=0)
+    for task, needed in ((clean, False), (repeated, True), (Recall(N=3, V=8), True)):
+        run = Run(task, model, evaluation=8)
+        sets = evaluation_sets(run, KEY, task.world(KEY), None)
+        assert bool(sets.needed[1]) is needed
+        row = measure(run, model.init(KEY, run.ends), task.world(KEY), sets)
+        assert (float(row["clean_loss"]) == float(row["train_loss"])) is not needed
+
+
+def test_a_fixed_training_set_is_what_train_loss_is_measured_on() -> None:
+    """Five sequences for training, evaluated eight at a time: each counts, none is fresh."""
+    task = MarkovChain(d=5, K=1, L=1, generated=4, train=5, validation=8)
+    run = Run(task, MinimalAttention(heads=1), batch=4)
+    _, ground = cohort.begin(cohort.stack([run]))
+    seen, known = np.asarray(ground.evaluation.examples.inputs[0, 1]), np.asarray(ground.train.inputs[0])
+    np.testing.assert_array_equal(seen, known[np.arange(8) % 5])
+
+
+def test_chunks_of_an_evaluation_do_not_matter() -> None:
+    """Long sequences are worked on a few at a time; the mean is that of all."""
+    task = SingleLocation(T=600, d=3)
+    run = Run(task, Transformer(layers=1, heads=1, width=8, head_width=8, mlp=0), evaluation=30)
+    world, parameters = task.world(KEY), run.model.init(KEY, run.ends)
+    sets = evaluation_sets(run, KEY, world, None)
+    row = measure(run, parameters, world, sets)
+    examples = eqx.filter(jax.tree.map(lambda x: x[0], sets.examples), eqx.is_array)
+    outputs = jax.vmap(lambda x: run.model.apply(parameters, x, run.ends).values)(examples.inputs)
+    assert float(row["clean_loss"]) == pytest.approx(float(jnp.mean(jax.vmap(task.loss)(outputs, examples))), rel=1e-5)
