@@ -18,6 +18,7 @@ from rich.console import Console
 from daybreak.cli.demo import Demo
 from daybreak.cli.doctor import Doctor
 from daybreak.cli.reproduce import Reproduce
+from daybreak.cli.runs import Runs
 from daybreak.cli.sweep import Sweep
 from daybreak.cli.theory import Theory
 from daybreak.errors import RequestError, WorkError
@@ -27,6 +28,7 @@ Verb = (
     | Annotated[Theory, tyro.conf.subcommand("theory")]
     | Annotated[Reproduce, tyro.conf.subcommand("reproduce")]
     | Annotated[Sweep, tyro.conf.subcommand("sweep")]
+    | Annotated[Runs, tyro.conf.subcommand("runs")]
     | Annotated[Doctor, tyro.conf.subcommand("doctor")]
 )
 _ABOUT = "Measure, explain, predict and hasten the emergence of sparse attention in training."

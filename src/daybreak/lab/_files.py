@@ -10,21 +10,21 @@ def sha256(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
 
 
-def write(path: Path, content: bytes, aside: Path) -> None:
-    """Put `content` at `path` in one step: a reader finds what was there before, or all of it.
+def write(path: Path, content: bytes, aside: Path, *, lasting: bool) -> None:
+    """Put `content` at `path` in one step: a reader, and a later process, finds what was there before or all of it.
 
-    The move is not lasting before the folder is synced, see `sync`. Another writer may sweep `aside` between our write
-    and our move; then we write once more.
+    Another writer may sweep `aside` between our write and our move; then we write once more.
 
     Args:
         path: where it goes; its folder exists.
         content: all of it.
         aside: folder of unfinished files, on the same disk.
+        lasting: whether the content must be on the disk before it gets its name, for the sake of a power cut.
     """
     while True:
         part = aside / os.urandom(8).hex()
         try:
-            _write_synced(part, content)
+            _write(part, content, lasting)
             part.replace(path)
             return
         except FileNotFoundError:
@@ -35,16 +35,17 @@ def write(path: Path, content: bytes, aside: Path) -> None:
             raise
 
 
-def _write_synced(path: Path, content: bytes) -> None:
+def _write(path: Path, content: bytes, lasting: bool) -> None:
     with path.open("xb", buffering=0) as file:
-        view = memoryview(content)
-        while view:
-            view = view[file.write(view) :]
-        os.fsync(file.fileno())
+        left = memoryview(content)
+        while left:
+            left = left[file.write(left) :]
+        if lasting:
+            os.fsync(file.fileno())
 
 
 def sync(folder: Path) -> None:
-    """Make names that were moved into a folder last."""
+    """Make the names in a folder last."""
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(descriptor)

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from daybreak.lab._files import sha256
-from daybreak.lab.result import Damage, unseal
+from daybreak.lab.result import DamageError, unseal
 
 RUN, CURVES, RESULT, CHECKPOINT = "run.json", "curves.parquet", "result.json", "checkpoint.safetensors"
 
@@ -23,15 +23,15 @@ def read(folder: Path) -> Whole:
 
     Raises:
         FileNotFoundError: the run is not done.
-        Damage: something is not what was written.
-        Newer: a newer version wrote it.
+        DamageError: something is not what was written.
+        NewerError: a newer version wrote it.
     """
     document = unseal((folder / RESULT).read_bytes())
     if document["id"] != folder.name:
-        raise Damage(f"{RESULT} is that of run {document['id']}")
+        raise DamageError(f"{RESULT} is that of run {document['id']}")
     run = _checked(folder, RUN, document)
     if not sha256(run).startswith(folder.name):
-        raise Damage(f"{RUN} is that of another run")
+        raise DamageError(f"{RUN} is that of another run")
     curves = None if document["outcome"] == "failed" else _checked(folder, CURVES, document)
     return Whole(json.loads(run), document, curves)
 
@@ -40,7 +40,7 @@ def _checked(folder: Path, name: str, document: dict[str, Any]) -> bytes:
     try:
         content = (folder / name).read_bytes()
     except (FileNotFoundError, IsADirectoryError):
-        raise Damage(f"{name} is missing") from None
+        raise DamageError(f"{name} is missing") from None
     if sha256(content) != document["files"].get(name):
-        raise Damage(f"{name} is not what was written")
+        raise DamageError(f"{name} is not what was written")
     return content

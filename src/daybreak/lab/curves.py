@@ -45,17 +45,24 @@ def encode(steps: NDArray[np.integer], curves: Curves) -> bytes:
     return sink.getvalue()
 
 
-def decode(content: bytes) -> tuple[NDArray[np.int64], Curves]:
-    """Steps and curves from a Parquet file."""
+def plain(content: bytes) -> dict[str, NDArray]:
+    """The columns of a Parquet file, `step` first."""
     table = parquet.read_table(pa.BufferReader(content), use_threads=False)
+    return {name: table[name].to_numpy() for name in table.column_names}
+
+
+def decode(content: bytes) -> tuple[NDArray[np.int64], Curves]:
+    """Steps and curves from a Parquet file, arrays put together."""
+    columns = plain(content)
+    steps = columns.pop("step")
     parts: dict[str, dict[tuple[int, ...], NDArray]] = {}
-    for column in table.column_names[1:]:
+    for column, values in columns.items():
         found = _COLUMN.fullmatch(column)
         if found is None:
             raise ValueError(f"column {column!r} is not a curve")
         place = tuple(int(i) - 1 for i in found[2].split("_")[1:])
-        parts.setdefault(found[1], {})[place] = table[column].to_numpy()
-    return table["step"].to_numpy(), {name: _joined(places) for name, places in parts.items()}
+        parts.setdefault(found[1], {})[place] = values
+    return steps, {name: _joined(places) for name, places in parts.items()}
 
 
 def _joined(places: dict[tuple[int, ...], NDArray]) -> NDArray[np.float32]:

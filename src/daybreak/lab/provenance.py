@@ -10,6 +10,8 @@ from typing import Any
 
 import daybreak
 
+PROVENANCE = ("daybreak", "commit", "jax", "jaxlib", "python", "device", "command", "time", "seconds")
+
 
 @cache
 def device() -> str:

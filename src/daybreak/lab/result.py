@@ -7,9 +7,11 @@ measurement: the same record gives the same bytes.
 
 import json
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Literal
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, final
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from daybreak.lab._files import sha256
 
@@ -24,12 +26,36 @@ End = Literal["emerged", "censored", "diverged", "failed"]
 _UPGRADES: dict[int, Callable[[dict[str, Any]], dict[str, Any]]] = {}
 
 
-class Damage(Exception):
-    """A file is not what was written; the sentence says which and how."""
+@final
+class DamageError(Exception):
+    """Something in a run's folder is not what was written; the sentence says what."""
 
 
-class Newer(Exception):
+@final
+class NewerError(Exception):
     """A document of a schema that this version does not know."""
+
+
+@final
+@dataclass(frozen=True)
+class Result:
+    """What a run came to, in short.
+
+    Args:
+        id: name of the run.
+        outcome: how it ended.
+        plateau: at the level of the run's own stop rule; None if it failed.
+        last_step: steps of training; None if it failed.
+        final: the single numbers of the last evaluation, `clean_loss` and so on; without those that are not finite.
+        seconds: how long it took.
+    """
+
+    id: str
+    outcome: End
+    plateau: "Plateau | None"
+    last_step: int | None
+    final: dict[str, float]
+    seconds: float
 
 
 def measurement(run: "Run", record: "Record") -> dict[str, Any]:
@@ -69,9 +95,10 @@ def _plateau(run: "Run", record: "Record") -> "Plateau":
     return measure.plateau(record.steps[:count], curve[:count], level, direction=direction)
 
 
-def _plain(values: np.ndarray) -> Any:
+def _plain(values: ArrayLike) -> Any:
     """Numbers as JSON has them; one that is not finite is null."""
-    if np.ndim(values):
+    values = np.asarray(values)
+    if values.ndim:
         return [_plain(x) for x in values]
     return float(values) if np.isfinite(values) else None
 
@@ -86,8 +113,8 @@ def unseal(content: bytes) -> dict[str, Any]:
     """The document of a text whose digest is right, in the schema of today.
 
     Raises:
-        Damage: the text is not what was written.
-        Newer: the text is whole, and its schema not known here.
+        DamageError: the text is not what was written.
+        NewerError: the text is whole, and its schema not known here.
     """
     try:
         document = json.loads(content)
@@ -96,9 +123,9 @@ def unseal(content: bytes) -> dict[str, Any]:
             raise ValueError
         schema = document["schema"]
     except (ValueError, KeyError, TypeError, RecursionError):
-        raise Damage("result.json is not what was written") from None
+        raise DamageError("result.json is not what was written") from None
     if schema > SCHEMA:
-        raise Newer(f"result.json has schema {schema}, and this version reads up to {SCHEMA}: update Daybreak")
+        raise NewerError(f"result.json has schema {schema}, and this version reads up to {SCHEMA}: update Daybreak")
     for older in range(schema, SCHEMA):
         document = _UPGRADES[older](document)
     return document
