@@ -159,7 +159,9 @@ def small_disk(tmp_path: Path):
     """A file system of 200 kB."""
     disk = tmp_path / "disk"
     disk.mkdir()
-    made = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=200k", "tmpfs", str(disk)], check=False, capture_output=True)  # noqa: S607
+    made = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=200k", "tmpfs", str(disk)], check=False, capture_output=True
+    )  # noqa: S607
     if made.returncode:
         pytest.skip("mounting a file system needs root")
     yield disk

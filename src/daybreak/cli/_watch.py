@@ -1,7 +1,8 @@
 """What a person sees while a sweep runs: how many runs are done and how they ended, and what each worker is at."""
 
-from types import TracebackType
-from typing import TYPE_CHECKING, Self, final
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console, Group
 from rich.live import Live
@@ -15,29 +16,15 @@ if TYPE_CHECKING:
 _OUTCOMES = ("emerged", "censored", "diverged", "failed")
 
 
-@final
-class Watch:
-    """A live view on stderr; silent where that is no terminal."""
-
-    def __init__(self):
-        console = Console(stderr=True)
-        self._live = Live(console=console, refresh_per_second=4, transient=True) if console.is_terminal else None
-
-    def __enter__(self) -> Self:
-        if self._live is not None:
-            self._live.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if self._live is not None:
-            self._live.stop()
-
-    def update(self, state: "State") -> None:
-        """Show how the sweep stands now."""
-        if self._live is not None:
-            self._live.update(view(state))
+@contextmanager
+def watching() -> Iterator[Callable[[Any], None]]:
+    """A live view on stderr, to be given each new state; silent where that is no terminal."""
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        yield lambda state: None
+        return
+    with Live(console=console, refresh_per_second=4, transient=True) as live:
+        yield lambda state: live.update(view(state))
 
 
 def view(state: "State") -> Group:
@@ -60,7 +47,9 @@ def _line(labour: "Labour") -> tuple[str, str, str]:
     what = " ".join(repr(run.task).split())
     return (
         labour.where or "waiting for a worker",
-        f"{count} run{'s' if count != 1 else ''} at step {step:,} of {run.stop.budget:,}" if step else f"{count} runs, starting",
+        f"{count} run{'s' if count != 1 else ''} at step {step:,} of {run.stop.budget:,}"
+        if step
+        else f"{count} runs, starting",
         what,
     )
 

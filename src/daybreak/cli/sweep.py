@@ -30,7 +30,9 @@ class Sweep:
     Example: daybreak sweep examples/small.toml --lab lab
     """
 
-    file: Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="SWEEP.toml", help="What to run, see docs/lab.md.")]
+    file: Annotated[
+        Path, tyro.conf.Positional, tyro.conf.arg(metavar="SWEEP.toml", help="What to run, see docs/lab.md.")
+    ]
     lab: Annotated[Path, tyro.conf.arg(help="Folder in which runs are kept.")] = Path("lab")
     executor: Annotated[
         Literal["local", "ray"], tyro.conf.arg(help="Processes of this machine, or tasks of a Ray cluster.")
@@ -67,7 +69,14 @@ class Sweep:
 
     def _check(self) -> None:
         check_new_folder("lab", self.lab)
-        for name, least in (("workers", 1), ("threads", 1), ("retries", 0), ("patience", 0), ("checkpoint", 0), ("gpus", 0)):
+        for name, least in (
+            ("workers", 1),
+            ("threads", 1),
+            ("retries", 0),
+            ("patience", 0),
+            ("checkpoint", 0),
+            ("gpus", 0),
+        ):
             value = getattr(self, name)
             if value is not None and not value >= least:
                 raise RequestError(f"{name} = {value:g} is not allowed: it must be at least {least}.")
@@ -85,16 +94,14 @@ class Sweep:
         return LocalExecutor(self.workers, self.threads, program_cache(self.lab))
 
     def _carry_out(self, runs: "list[Run]") -> Answer:
-        from daybreak.cli._watch import Watch
+        from daybreak.cli._watch import watching
         from daybreak.lab import Lab
         from daybreak.lab.conduct import Rules, conduct
 
         rules = Rules(self.retries, self.patience, self.checkpoint)
         command = shlex.join(["daybreak", *sys.argv[1:]])
-        with Watch() as watch:
-            state = conduct(
-                runs, Lab(self.lab), self._executor(), command=command, rules=rules, on_change=watch.update
-            )
+        with watching() as on_change:
+            state = conduct(runs, Lab(self.lab), self._executor(), command=command, rules=rules, on_change=on_change)
         data = {"lab": str(self.lab), "runs": state.total, "existing": state.existing, "outcomes": dict(state.outcomes)}
         return Answer(data, lambda console: self._show(console, state))
 
@@ -104,7 +111,9 @@ class Sweep:
         details = "; ".join(x for x in (counted, before) if x)
         console.print(f"{state.total:,} runs in lab {str(self.lab)!r}: {details}.", markup=False, highlight=False)
         if state.outcomes["failed"]:
-            console.print("The same command tries the failed ones again; daybreak runs show ID says why.", highlight=False)
+            console.print(
+                "The same command tries the failed ones again; daybreak runs show ID says why.", highlight=False
+            )
 
     def _plan(self, runs: "list[Run]") -> Answer:
         from daybreak.lab import Lab
@@ -136,11 +145,18 @@ def _named(cohort: "Cohort") -> dict[str, str]:
 
 def _show_plan(console: Console, data: dict, cohorts: "list[Cohort]") -> None:
     todo = data["runs"] - data["existing"]
-    console.print(f"{data['runs']:,} runs, of which {data['existing']:,} are in the lab and {todo:,} are to do.", highlight=False)
+    console.print(
+        f"{data['runs']:,} runs, of which {data['existing']:,} are in the lab and {todo:,} are to do.", highlight=False
+    )
     if not cohorts:
         return
     rows = [
-        (f"{len(c.runs):,}", f"{c.runs[0].stop.budget:,}", f"{c.operations / data['operations_per_second'] / 60:,.1f}", _one_line(c))
+        (
+            f"{len(c.runs):,}",
+            f"{c.runs[0].stop.budget:,}",
+            f"{c.operations / data['operations_per_second'] / 60:,.1f}",
+            _one_line(c),
+        )
         for c in cohorts[:_SHOWN]
     ]
     if len(cohorts) > _SHOWN:

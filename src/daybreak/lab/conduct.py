@@ -99,9 +99,12 @@ def conduct(
         on_change: called whenever there is news, with the state of the sweep.
 
     Raises:
+        RequestError: if a model cannot take its task, or the lab is in use or cannot be one.
         WorkError: if the lab cannot be written to any more.
         KeyboardInterrupt: when interrupted; its sentence says what is safe and how to go on.
     """
+    for run in runs:
+        cost(run)  # refuses a model that cannot take its task, before anything is written
     with locked(lab.path):
         lab.open()
         todo = [run for run in runs if not lab.has(run)]
@@ -223,8 +226,7 @@ class _Driver:
 def _share(labour: Labour) -> float:
     """Operations that members under way have behind them."""
     return sum(
-        cost(labour.fresh[run]).operations * step / labour.fresh[run].stop.budget
-        for run, step in labour.steps.items()
+        cost(labour.fresh[run]).operations * step / labour.fresh[run].stop.budget for run, step in labour.steps.items()
     )
 
 

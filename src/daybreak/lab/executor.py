@@ -1,7 +1,7 @@
 """Who computes: the small interface behind which one machine and a cluster look the same."""
 
 from collections.abc import Sequence
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, runtime_checkable
 
 from daybreak.lab.messages import Job, Message
 
@@ -13,6 +13,7 @@ class Event(NamedTuple):
     message: Message
 
 
+@runtime_checkable
 class Executor(Protocol):
     """Computes jobs, some at a time, and passes on what their workers say.
 

@@ -20,7 +20,9 @@ def locked(lab: Path) -> Iterator[None]:
         lab.mkdir(parents=True, exist_ok=True)
         held = os.open(lab / ".lock", os.O_RDWR | os.O_CREAT, 0o644)
     except (FileExistsError, NotADirectoryError):
-        raise RequestError(f"lab = {str(lab)!r} is not allowed: a file is in its way, and a folder is needed.") from None
+        raise RequestError(
+            f"lab = {str(lab)!r} is not allowed: a file is in its way, and a folder is needed."
+        ) from None
     except OSError as error:
         raise RequestError(f"lab = {str(lab)!r} is not allowed: it cannot be written to ({error.strerror}).") from None
     try:

@@ -17,9 +17,7 @@ from daybreak.lab.messages import Died, Ended, Job, Started, decode, encode
 class RayExecutor:
     """Tasks of a Ray cluster."""
 
-    def __init__(
-        self, address: str | None = None, workers: int | None = None, threads: int = 1, gpus: float = 0.0
-    ):
+    def __init__(self, address: str | None = None, workers: int | None = None, threads: int = 1, gpus: float = 0.0):
         """Nothing is connected yet.
 
         Args:
@@ -29,7 +27,9 @@ class RayExecutor:
             gpus: share of a GPU for a cohort.
         """
         os.environ["RAY_USAGE_STATS_ENABLED"] = "0"  # nothing is reported to anybody
-        os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")  # what Ray will do by default, without its warning
+        os.environ.setdefault(
+            "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0"
+        )  # what Ray will do by default, without its warning
         try:
             import ray
         except ImportError:
