@@ -35,10 +35,11 @@ every = 10
 level = 0.02
 """
 RUNS = sweep.runs(TOY)
+OFTEN = Rules(checkpoint=0.0)
 PAIRS = cost(RUNS[0]).workspace + 2.5 * cost(RUNS[0]).state  # bytes: cohorts of two, so that few programs are compiled
 
 
-def carry_out(lab: Path, programs: Path, workers: int = 1, runs=RUNS, rules=Rules(checkpoint=0.0), **options) -> State:
+def carry_out(lab: Path, programs: Path, workers: int = 1, runs=RUNS, rules=OFTEN, **options) -> State:
     executor = LocalExecutor(workers, cache=programs)
     return conduct(runs, Lab(lab), executor, command="a test", memory=PAIRS, rules=rules, **options)
 

@@ -6,6 +6,7 @@ import resource
 import shutil
 import signal
 import subprocess
+import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -134,8 +135,6 @@ def test_the_lock_dies_with_its_holder(tmp_path: Path) -> None:
         "import sys, time, pathlib; from daybreak.lab.lock import locked\n"
         "with locked(pathlib.Path(sys.argv[1])):\n    print('held', flush=True); time.sleep(60)"
     )
-    import sys
-
     with subprocess.Popen([sys.executable, "-c", code, str(tmp_path)], stdout=subprocess.PIPE, text=True) as holder:
         assert holder.stdout is not None
         assert holder.stdout.readline() == "held\n"
@@ -159,9 +158,8 @@ def small_disk(tmp_path: Path):
     """A file system of 200 kB."""
     disk = tmp_path / "disk"
     disk.mkdir()
-    made = subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", "size=200k", "tmpfs", str(disk)], check=False, capture_output=True
-    )  # noqa: S607
+    mount = ["mount", "-t", "tmpfs", "-o", "size=200k", "tmpfs", str(disk)]
+    made = subprocess.run(mount, check=False, capture_output=True)
     if made.returncode:
         pytest.skip("mounting a file system needs root")
     yield disk

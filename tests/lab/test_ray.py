@@ -47,8 +47,13 @@ class _Cluster:
     def _start(self, *options: str) -> subprocess.Popen[bytes]:
         ray = [sys.executable, "-m", "ray.scripts.scripts", "start", "--block", "--disable-usage-stats"]
         node = ["--node-ip-address=127.0.0.1", "--num-cpus=1", "--object-store-memory=80000000"]
-        quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-        return subprocess.Popen([*ray, *node, *options], env=self._environment, start_new_session=True, **quiet)
+        return subprocess.Popen(
+            [*ray, *node, *options],
+            env=self._environment,
+            start_new_session=True,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
 
     def _connecting(self, port: int) -> bool:
         with socket.socket() as probe:

@@ -7,6 +7,7 @@ end, so a cohort is at most a quarter of what a worker has to do in all.
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import final
 
 from daybreak.lab.cost import Cost, cost
@@ -52,4 +53,4 @@ def _parts(group: list[Run], most: int) -> list[list[Run]]:
     """Parts of nearly equal size: equal sizes share a compiled program."""
     count = math.ceil(len(group) / most)
     bounds = [len(group) * i // count for i in range(count + 1)]
-    return [group[a:b] for a, b in zip(bounds, bounds[1:], strict=False)]
+    return [group[a:b] for a, b in pairwise(bounds)]

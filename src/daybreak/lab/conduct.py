@@ -38,6 +38,9 @@ class Rules:
     checkpoint: float = 30.0  # Seconds between two checkpoints of a run, at least.
 
 
+_USUAL = Rules()
+
+
 @final
 @dataclass
 class Labour:
@@ -84,7 +87,7 @@ def conduct(
     *,
     command: str,
     memory: float | None = None,
-    rules: Rules = Rules(),
+    rules: Rules = _USUAL,
     on_change: Callable[[State], None] = lambda state: None,
 ) -> State:
     """Compute what a lab does not have yet. Interrupted at any moment, the same call goes on.

@@ -134,7 +134,7 @@ def _value(node: ast.expr, values: Mapping[str, Value]) -> Any:
             return decide(_value(part, values) for part in parts)
         case ast.Compare(left, ops, rest):
             sides = [_value(part, values) for part in (left, *rest)]
-            return all(_COMPARISONS[type(op)](a, b) for op, a, b in zip(ops, sides, sides[1:], strict=False))
+            return all(_COMPARISONS[type(op)](a, b) for op, a, b in zip(ops, sides[:-1], sides[1:], strict=True))
         case ast.Call(ast.Name(name), parts, _):
             return _FUNCTIONS[name](*(_number(part, values) for part in parts))
     raise AssertionError(ast.dump(node))

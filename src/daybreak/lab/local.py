@@ -149,9 +149,9 @@ class _Worker:
         self.job: int | None = None
         self.heard = bytearray()
         self.socket, other = socket.socketpair()
-        self._said = tempfile.TemporaryFile()
+        self._said = tempfile.TemporaryFile()  # noqa: SIM115 (closed by `end`)
         with other:
-            self._process = subprocess.Popen(
+            self._process = subprocess.Popen(  # noqa: S603 (our own module, and numbers)
                 # -P: a file in the working directory must not stand in for a module.
                 [sys.executable, "-P", "-m", "daybreak.lab.worker", str(other.fileno()), *map(str, cores)],
                 pass_fds=[other.fileno()],
