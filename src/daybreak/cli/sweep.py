@@ -5,12 +5,13 @@ import shlex
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal, final
+from typing import TYPE_CHECKING, Annotated, Any, Literal, final
 
 import tyro
 from rich.console import Console
 
 from daybreak.cli._answer import Answer, Json, Whole, check_new_folder, table
+from daybreak.cli._watch import clock, watching
 from daybreak.errors import RequestError
 
 if TYPE_CHECKING:
@@ -19,7 +20,8 @@ if TYPE_CHECKING:
     from daybreak.lab.executor import Executor
     from daybreak.training import Run
 
-_SHOWN = 10  # cohorts of a dry run
+_ROWS, _COLUMNS = 10, 6  # of what a dry run shows: cohorts, and settings in which they differ
+_COMPILING = 10  # seconds that a program takes, by experience
 
 
 @final
@@ -94,7 +96,6 @@ class Sweep:
         return LocalExecutor(self.workers, self.threads, program_cache(self.lab))
 
     def _carry_out(self, runs: "list[Run]") -> Answer:
-        from daybreak.cli._watch import watching
         from daybreak.lab import Lab
         from daybreak.lab.conduct import Rules, conduct
 
@@ -120,63 +121,77 @@ class Sweep:
         from daybreak.lab.cohorts import pack
         from daybreak.lab.conduct import machine_memory
         from daybreak.lab.cost import machine_speed
+        from daybreak.training import shape
 
         lab, executor = Lab(self.lab), self._executor()
         todo = [run for run in runs if not lab.has(run)]
         cohorts = pack(todo, executor.workers, machine_memory() / executor.workers)
         speed = machine_speed() * min(1, self.threads / (os.cpu_count() or 1))  # of one worker
-        seconds = sum(cohort.operations for cohort in cohorts) / speed / executor.workers
+        programs = len({(shape(cohort.runs[0]), len(cohort.runs)) for cohort in cohorts})
+        seconds = sum(cohort.operations for cohort in cohorts) / speed + _COMPILING * programs
         data = {
             "runs": len(runs),
             "existing": len(runs) - len(todo),
             "workers": executor.workers,
-            "cohorts": [{"runs": len(c.runs), "operations": c.operations, **_named(c)} for c in cohorts],
-            "seconds_at_most": seconds,
+            "cohorts": [
+                {"runs": len(c.runs), "steps": c.runs[0].stop.budget, "operations": c.operations, **settings}
+                for c, settings in zip(cohorts, _settings(cohorts), strict=True)
+            ],
+            "programs": programs,
+            "seconds_at_most": seconds / min(executor.workers, len(cohorts) or 1),
             "operations_per_second": speed,
         }
-        return Answer(data, lambda console: _show_plan(console, data, cohorts))
+        return Answer(data, lambda console: _show_plan(console, data))
 
 
-def _named(cohort: "Cohort") -> dict[str, str]:
-    """What a person calls a cohort."""
-    run = cohort.runs[0]
-    return {"task": repr(run.task), "model": repr(run.model)}
+def _settings(cohorts: "list[Cohort]") -> list[dict[str, list]]:
+    """For each cohort the values of the settings in which the runs of a sweep differ, but for the seed."""
+    from daybreak.training import to_json
+
+    def flat(run: "Run") -> dict[str, Any]:
+        parts = to_json(run)
+        own = {key: value for part in parts.values() if isinstance(part, dict) for key, value in part.items()}
+        named = {part: value["name"] for part, value in parts.items() if isinstance(value, dict) and "name" in value}
+        return own | named | {"batch": run.batch}
+
+    rows = [[flat(run) for run in cohort.runs] for cohort in cohorts]
+    names = list(dict.fromkeys(name for row in rows for run in row for name in run if name not in ("name", "budget")))
+    values = {name: {repr(run.get(name)) for row in rows for run in row} for name in names}
+    differing = [name for name in names if len(values[name]) > 1]
+    return [{name: sorted({run[name] for run in row if name in run}, key=str) for name in differing} for row in rows]
 
 
-def _show_plan(console: Console, data: dict, cohorts: "list[Cohort]") -> None:
-    todo = data["runs"] - data["existing"]
+def _show_plan(console: Console, data: dict) -> None:
+    todo, cohorts = data["runs"] - data["existing"], data["cohorts"]
     console.print(
         f"{data['runs']:,} runs, of which {data['existing']:,} are in the lab and {todo:,} are to do.", highlight=False
     )
     if not cohorts:
         return
+    names = [name for name in cohorts[0] if name not in ("runs", "steps", "operations")][:_COLUMNS]
+    speed = data["operations_per_second"]
     rows = [
         (
-            f"{len(c.runs):,}",
-            f"{c.runs[0].stop.budget:,}",
-            f"{c.operations / data['operations_per_second'] / 60:,.1f}",
-            _one_line(c),
+            f"{c['runs']:,}",
+            f"{c['steps']:,}",
+            f"{c['operations'] / speed / 60:,.1f}",
+            *(_few(c[name]) for name in names),
         )
-        for c in cohorts[:_SHOWN]
+        for c in cohorts[:_ROWS]
     ]
-    if len(cohorts) > _SHOWN:
-        rows.append(("…", "", "", f"and {len(cohorts) - _SHOWN:,} shorter ones"))
-    title = f"{len(cohorts):,} cohorts, longest first, for {data['workers']} workers"
-    console.print(table(title, ["runs", "steps", "minutes", "of"], rows))
+    count = f"{len(cohorts):,} cohort{'s' * (len(cohorts) > 1)}"
+    title = f"{count}, longest first, for {data['workers']} worker{'s' * (data['workers'] > 1)}"
+    console.print(table(title, ["runs", "steps", "minutes", *names], rows))
+    if len(cohorts) > _ROWS:
+        console.print(f"and {len(cohorts) - _ROWS:,} shorter ones", highlight=False)
     console.print(
-        f"At most about {_time(data['seconds_at_most'])}: every run to the end of its budget, {data['workers']} at a time, at "
-        f"{data['operations_per_second'] / 1e9:.0f} GFLOP/s per worker (a matrix product, measured now). Runs that emerge end sooner.",
+        f"About {clock(data['seconds_at_most'])} if every run spends its budget; those that emerge end sooner. Estimated by "
+        f"counting operations, at {speed / 1e9:.0f} GFLOP/s for each worker (a matrix product, measured now), "
+        f"and {_COMPILING} s for each of {data['programs']:,} programs to compile.",
         highlight=False,
     )
 
 
-def _one_line(cohort: "Cohort") -> str:
-    task, model = (" ".join(repr(x).split()) for x in (cohort.runs[0].task, cohort.runs[0].model))
-    return f"{task} {model}"
-
-
-def _time(seconds: float) -> str:
-    for size, unit in ((86400, "days"), (3600, "hours"), (60, "minutes")):
-        if seconds >= 2 * size:
-            return f"{seconds / size:.0f} {unit}"
-    return f"{seconds:.0f} seconds"
+def _few(values: list) -> str:
+    shown = [f"{x:g}" if isinstance(x, float) else str(x) for x in values]
+    return ", ".join(shown) if len(shown) <= 3 else f"{shown[0]} … {shown[-1]}"

@@ -1,7 +1,7 @@
 """Which runs are trained together, and in which order: cohorts that fit a worker's memory, long ones first.
 
 A cohort shares one compiled program. Splitting one costs another compilation, not splitting leaves workers idle at the
-end, so a cohort is at most a quarter of what a worker has to do in all.
+end: a cohort is at most a quarter of what a worker has to do in all, but never less than is worth compiling for.
 """
 
 import math
@@ -16,6 +16,7 @@ from daybreak.training import Run, shape
 LARGEST = 64
 """Members of a cohort at most: they are evaluated together, and a sign of life should come now and then."""
 _ROUNDS = 4
+_WORTH_COMPILING = 1e11  # operations: some ten seconds of one core, about what a compilation takes
 
 
 @final
@@ -34,7 +35,7 @@ def pack(runs: Sequence[Run], workers: int, memory: float) -> list[Cohort]:
         groups.setdefault(shape(run), []).append(run)
     priced = [(group, cost(group[0])) for group in groups.values()]
     everything = sum(len(group) * each.operations for group, each in priced)
-    share = everything / (_ROUNDS * workers) if workers > 1 else math.inf
+    share = max(everything / (_ROUNDS * workers), _WORTH_COMPILING) if workers > 1 else math.inf
     cohorts = [
         Cohort(tuple(part), len(part) * each.operations)
         for group, each in priced
