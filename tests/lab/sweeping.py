@@ -1,6 +1,7 @@
 """A small sweep for the tests of executors and driver, and what a lab holds in the end.
 
-As a program it is a driver to be killed: `python -m tests.lab.sweeping LAB PROGRAMS WORKERS`.
+As a program it is a driver to be killed: `python -m tests.lab.sweeping LAB PROGRAMS WORKERS [ADDRESS]`, on Ray with an
+address.
 """
 
 import json
@@ -11,6 +12,7 @@ from daybreak.lab import Lab, sweep
 from daybreak.lab.conduct import Rules, State, conduct
 from daybreak.lab.cost import cost
 from daybreak.lab.local import LocalExecutor
+from daybreak.lab.ray import RayExecutor
 
 TOY = """
 seeds = 12
@@ -39,8 +41,10 @@ OFTEN = Rules(checkpoint=0.0)
 PAIRS = cost(RUNS[0]).workspace + 2.5 * cost(RUNS[0]).state  # bytes: cohorts of two, so that few programs are compiled
 
 
-def carry_out(lab: Path, programs: Path, workers: int = 1, runs=RUNS, rules=OFTEN, **options) -> State:
-    executor = LocalExecutor(workers, cache=programs)
+def carry_out(
+    lab: Path, programs: Path, workers: int = 1, address: str | None = None, runs=RUNS, rules=OFTEN, **options
+) -> State:
+    executor = RayExecutor(address, workers) if address else LocalExecutor(workers, cache=programs)
     return conduct(runs, Lab(lab), executor, command="a test", memory=PAIRS, rules=rules, **options)
 
 
@@ -55,4 +59,5 @@ def measurements(lab: Path) -> dict[str, tuple[bytes, str]]:
 
 
 if __name__ == "__main__":
-    carry_out(Path(sys.argv[1]), Path(sys.argv[2]), int(sys.argv[3]), rules=Rules(retries=50, checkpoint=0.0))
+    lab, programs, workers, *address = sys.argv[1:]
+    carry_out(Path(lab), Path(programs), int(workers), *address, rules=Rules(retries=50, checkpoint=0.0))

@@ -30,28 +30,22 @@ def watching() -> Iterator[Callable[[Any], None]]:
 def view(state: "State") -> Group:
     """The picture of a state."""
     counts = ", ".join(f"{state.outcomes[x]:,} {x}" for x in _OUTCOMES if state.outcomes[x])
-    left = state.seconds_left
+    left = state.seconds_left if state.outcomes else None  # before that it is mostly compiling, and no guide
     parts = [f"{state.done:,} of {state.total:,} runs", counts, "" if left is None else f"about {clock(left)} left"]
+    bar = Table.grid()
+    bar.add_row(ProgressBar(state.total, state.done, width=60))
     workers = Table.grid(padding=(0, 2))
     for labour in state.under_way.values():
-        workers.add_row(*(Text(x) for x in _line(labour)))
-    return Group(
-        Text(" · ".join(x for x in parts if x), style="bold"), ProgressBar(state.total, state.done, width=60), workers
-    )
+        workers.add_row(*(Text(x, no_wrap=True, overflow="ellipsis") for x in _line(labour)))
+    return Group(Text(" · ".join(x for x in parts if x), style="bold"), bar, workers)
 
 
 def _line(labour: "Labour") -> tuple[str, str, str]:
     run = next(iter(labour.fresh.values()), labour.cohort.runs[0])
-    count = len(labour.fresh)
+    count = f"{len(labour.fresh)} run{'s' * (len(labour.fresh) != 1)}"
     step = max(labour.steps.values(), default=0)
-    what = " ".join(repr(run.task).split())
-    return (
-        labour.where or "waiting for a worker",
-        f"{count} run{'s' if count != 1 else ''} at step {step:,} of {run.stop.budget:,}"
-        if step
-        else f"{count} runs, starting",
-        what,
-    )
+    how_far = f"{count} at step {step:,} of {run.stop.budget:,}" if step else f"{count}, starting"
+    return labour.where or "waiting for a worker", how_far, " ".join(repr(run.task).split())
 
 
 def clock(seconds: float) -> str:

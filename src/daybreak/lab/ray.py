@@ -5,6 +5,7 @@ retry: the driver does, from checkpoints. Every node needs Daybreak installed, a
 """
 
 import os
+import secrets
 from collections.abc import Iterator, Sequence
 from typing import Any, final
 
@@ -27,9 +28,10 @@ class RayExecutor:
             gpus: share of a GPU for a cohort.
         """
         os.environ["RAY_USAGE_STATS_ENABLED"] = "0"  # nothing is reported to anybody
-        os.environ.setdefault(
-            "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0"
-        )  # what Ray will do by default, without its warning
+        os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")  # as Ray will, without its warning
+        if address is None and "RAY_AUTH_MODE" not in os.environ:
+            # A cluster of our own obeys nobody else, and leaves no token in anybody's home.
+            os.environ |= {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": secrets.token_hex(32)}
         try:
             import ray
         except ImportError:
@@ -52,9 +54,10 @@ class RayExecutor:
             options["address"] = self._address
         try:
             ray.init(**options)
-        except (ConnectionError, ValueError) as error:
+        except (ConnectionError, ValueError, RuntimeError, ray.exceptions.RayError) as error:
             raise RequestError(
-                f"address = {self._address!r} is not allowed: no Ray cluster answers there ({str(error).splitlines()[0]})."
+                f"address = {self._address!r} is not allowed: no Ray cluster lets us in there ({str(error).splitlines()[0]}). "
+                "If it wants a token, set RAY_AUTH_MODE and RAY_AUTH_TOKEN as on its nodes."
             ) from None
         self._task = ray.remote(_stream).options(
             num_cpus=self._threads, num_gpus=self._gpus, max_retries=0, num_returns="streaming"
