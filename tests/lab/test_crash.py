@@ -59,8 +59,8 @@ def test_killed_at_random_moments_the_lab_is_as_if_undisturbed(
     killed = 0
     for i in range(batch, ROUNDS, 4):
         chance = random.Random(i)  # noqa: S311
-        lab, workers = tmp_path / str(i), 1 + (i % 5 == 0)
-        kills = chance.choice([1, 1, 2])
+        lab, workers = tmp_path / str(i), 1 + (i % 10 == 0)
+        kills = chance.choice([1, 1, 1, 2])
         while True:
             with _start(lab, programs, workers) as driver:
                 while kills and driver.poll() is None:

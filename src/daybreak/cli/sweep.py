@@ -119,13 +119,12 @@ class Sweep:
     def _plan(self, runs: "list[Run]") -> Answer:
         from daybreak.lab import Lab
         from daybreak.lab.cohorts import pack
-        from daybreak.lab.conduct import machine_memory
         from daybreak.lab.cost import machine_speed
         from daybreak.training import shape
 
         lab, executor = Lab(self.lab), self._executor()
         todo = [run for run in runs if not lab.has(run)]
-        cohorts = pack(todo, executor.workers, machine_memory() / executor.workers)
+        cohorts = pack(todo, executor.workers, executor.memory)
         speed = machine_speed() * min(1, self.threads / (os.cpu_count() or 1))  # of one worker
         programs = len({(shape(cohort.runs[0]), len(cohort.runs)) for cohort in cohorts})
         seconds = sum(cohort.operations for cohort in cohorts) / speed + _COMPILING * programs

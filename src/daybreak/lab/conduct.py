@@ -7,7 +7,6 @@ again from its last checkpoint, to the same bits.
 import heapq
 import itertools
 import logging
-import os
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -97,7 +96,7 @@ def conduct(
         lab: where they are kept.
         executor: who computes them.
         command: what a person typed to get this, for the record.
-        memory: bytes that a worker may use; by default its part of this machine's.
+        memory: bytes that a worker may plan with; by default what the executor says.
         rules: how often and how long to try.
         on_change: called whenever there is news, with the state of the sweep.
 
@@ -118,13 +117,8 @@ def conduct(
         driver = _Driver(lab, executor, command, rules, state, on_change)
         with _interruptible(lab, state), closing(executor):
             executor.open()
-            driver.run(pack(todo, executor.workers, memory or machine_memory() / executor.workers))
+            driver.run(pack(todo, executor.workers, memory or executor.memory))
     return state
-
-
-def machine_memory() -> float:
-    """Bytes of this machine's memory that workers may plan with."""
-    return 0.8 * os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
 
 
 @final

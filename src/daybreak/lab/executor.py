@@ -34,6 +34,11 @@ class Executor(Protocol):
         """How many jobs are worth submitting at a time."""
         ...
 
+    @property
+    def memory(self) -> float:
+        """Bytes that a worker may plan with."""
+        ...
+
     def submit(self, number: int, job: Job) -> None:
         """Have a job computed; events about it carry its number."""
         ...

@@ -59,6 +59,11 @@ class LocalExecutor:
         """Processes at a time."""
         return len(self._slots)
 
+    @property
+    def memory(self) -> float:
+        """An equal part of this machine's memory, with some to spare."""
+        return 0.8 * os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / self.workers
+
     def submit(self, number: int, job: Job) -> None:
         """Give a job to a worker that has none."""
         slot = next(i for i, worker in enumerate(self._slots) if worker is None or worker.job is None)

@@ -4,8 +4,10 @@ A job is a Ray task that yields messages; Ray carries them to the driver, so nod
 retry: the driver does, from checkpoints. Every node needs Daybreak installed, at the driver's version.
 """
 
+import math
 import os
 import secrets
+import socket
 from collections.abc import Iterator, Sequence
 from typing import Any, final
 
@@ -53,8 +55,9 @@ class RayExecutor:
         else:
             options["address"] = self._address
         try:
+            _knock(self._address)
             ray.init(**options)
-        except (ConnectionError, ValueError, RuntimeError, ray.exceptions.RayError) as error:
+        except (OSError, ValueError, RuntimeError, ray.exceptions.RayError) as error:
             raise RequestError(
                 f"address = {self._address!r} is not allowed: no Ray cluster lets us in there ({str(error).splitlines()[0]}). "
                 "If it wants a token, set RAY_AUTH_MODE and RAY_AUTH_TOKEN as on its nodes."
@@ -79,6 +82,14 @@ class RayExecutor:
         room = self._ray.cluster_resources()
         by_cpu = room.get("CPU", 1) / self._threads
         return max(1, int(min(by_cpu, room.get("GPU", 0) / self._gpus) if self._gpus else by_cpu))
+
+    @property
+    def memory(self) -> float:
+        """What the scantiest node has for a worker, with some to spare."""
+        if not self._ray.is_initialized():
+            return math.inf
+        nodes = [node["Resources"] for node in self._ray.nodes() if node["Alive"]]
+        return 0.8 * min(room.get("memory", 0) * self._threads / room["CPU"] for room in nodes if room.get("CPU"))
 
     def submit(self, number: int, job: Job) -> None:
         """Queue a task."""
@@ -108,11 +119,16 @@ class RayExecutor:
         return message
 
 
+def _knock(address: str | None) -> None:
+    """Whether anybody is at home; Ray itself would wait for minutes."""
+    host, colon, port = (address or "").rpartition(":")
+    if colon and "//" not in host:
+        socket.create_connection((host, int(port)), timeout=10).close()
+
+
 def _stream(job: bytes, threads: int) -> Iterator[bytes]:
     """The task: messages of a job, as bytes."""
     os.environ["PJRT_NPROC"] = os.environ["NPROC"] = str(threads)  # before JAX starts its threads
-    import socket
-
     from daybreak.lab.work import work
 
     yield encode(Started(f"{socket.gethostname()} {os.getpid()}"))
