@@ -67,7 +67,9 @@ def disk(tmp_path: Path) -> Iterator[Path]:
     """A disk of half a megabyte."""
     place = tmp_path / "disk"
     place.mkdir()
-    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=512k", "tmpfs", str(place)], capture_output=True, check=False).returncode:  # noqa: S607
+    if subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=512k", "tmpfs", str(place)], capture_output=True, check=False
+    ).returncode:  # noqa: S607
         pytest.skip("needs root, to mount a small disk")
     yield place
     subprocess.run(["umount", str(place)], check=True)  # noqa: S607
