@@ -32,20 +32,19 @@ LISTED, REPEATS = 10_000, 5
 ALLOWED = {"save_ms": 5.0, "list_and_fit_warm_s": 2.0}
 
 
-def run(number: int) -> Run:
-    """One of a grid of 5 seeds, 20 lengths and as many dimensions as it takes."""
-    task = SingleLocation(T=64 + 8 * (number // 5 % 20), d=16 + number // 100)
-    return Run(task, Transformer(), stop=Stop(level=0.5), seed=number % 5)
+def run(number: int) -> tuple[Run, Record]:
+    """One of a grid of 5 seeds, 20 lengths and as many dimensions as it takes, with what it measured.
 
-
-def record(one: Run) -> Record:
-    """Forty evaluations of a Transformer with two layers of four heads; it emerges after a law in d and T."""
-    middle = 0.03 * one.task.d**0.5 * one.task.T * (1 + 0.02 * one.seed)
+    Forty evaluations of a Transformer with two layers of four heads; it emerges after a law in d and T.
+    """
+    T, d, seed = 64 + 8 * (number // 5 % 20), 16 + number // 100, number % 5
     steps = np.arange(40) * 5
-    left = (1 / (1 + np.exp((steps - middle) / 2))).astype(np.float32)
-    heads = np.random.default_rng(one.seed).random((40, 2, 4), dtype=np.float32)
+    left = (1 / (1 + np.exp((steps - 0.03 * d**0.5 * T * (1 + 0.02 * seed)) / 2))).astype(np.float32)
+    heads = np.random.default_rng(seed).random((40, 2, 4), dtype=np.float32)
+    curves = {"clean_loss": left, "train_loss": left, "attention": heads, "entropy": heads}
     outcome = "emerged" if left[-1] <= 0.5 else "censored"
-    return Record(steps, {"clean_loss": left, "train_loss": left, "attention": heads, "entropy": heads}, outcome)
+    made = Run(SingleLocation(T=T, d=d), Transformer(), stop=Stop(level=0.5), seed=seed)
+    return made, Record(steps, curves, outcome)
 
 
 def seconds(work) -> float:
@@ -90,13 +89,12 @@ def measure_lab(folder: Path, runs: int) -> dict[str, float]:
     lab = Lab(folder / "lab").open()
     times, disk, memory = [], [], []
     for start in range(0, runs, 1000):
-        made = [(one, record(one)) for one in map(run, range(start, min(start + 1000, runs)))]
-        for one, curves in made:
+        for one, curves in [run(number) for number in range(start, min(start + 1000, runs))]:
             times.append(seconds(lambda a=one, b=curves: lab.save(a, b, seconds=1.0, command="bench", device="none")))
         disk.append(sync_ms(folder))
         memory.append(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
     # A lab of 10 000 by moving the others out of the way; they count for memory and saving only.
-    for one in map(run, range(LISTED, runs)):
+    for one, _ in map(run, range(LISTED, runs)):
         (lab.path / "runs" / one.id).rename(folder / one.id)
     cold = seconds(lab.query)
     warm = [seconds(lambda: lab.query()) for _ in range(REPEATS)]

@@ -155,7 +155,7 @@ def test_exports_hold_the_same_rows(lab: Lab, capsys, suffix: str) -> None:
     record = lab.load(name).record
     assert record is not None
     found = [float(x["value"]) for x in rows if x["id"] == name and x["curve"] == "attention_1_3"]
-    np.testing.assert_array_equal(np.float32(found), record.curves["attention"][:, 0, 2])
+    np.testing.assert_array_equal(np.array(found, np.float32), record.curves["attention"][:, 0, 2])
     assert len({row["id"] for row in rows}) == 7
     assert not list(Path().glob(".*.part"))
 

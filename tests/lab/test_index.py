@@ -41,7 +41,7 @@ def test_columns_are_those_a_person_would_name(lab: Lab) -> None:
     assert {name: row[name] for name in expected} == expected
     assert 340 < row["plateau"] < 360
     assert row["final_clean_loss"] < 1e-6
-    assert list(row)[0] == "id"
+    assert next(iter(row)) == "id"
     assert "stamp" not in row
 
 
@@ -54,7 +54,7 @@ def test_no_two_parts_of_any_run_share_a_column() -> None:
     own = {"id", "task", "model", "optimizer", "batch", "evaluation", "seed", "outcome", "plateau", "censored"}
     names = [name.lower() for part in (*parts, own) for name in part if name not in SHARED]
     assert sorted(names) == sorted(set(names))
-    assert SHARED == tasks & models
+    assert tasks & models == SHARED
 
 
 def test_it_follows_the_folders(lab: Lab) -> None:

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from daybreak.lab import result
-from daybreak.training import Record, Stop
+from daybreak.training import Outcome, Record, Stop
 from tests.lab import made
 
 PLAIN = st.recursive(
@@ -22,7 +22,7 @@ PLAIN = st.recursive(
 )
 
 
-def _of(values: list[float], *, level: float = 0.1, outcome="emerged", accuracy: bool = False) -> dict:
+def _of(values: list[float], *, level: float = 0.1, outcome: Outcome = "emerged", accuracy: bool = False) -> dict:
     steps = np.arange(len(values)) * 10
     curve = np.array(values, np.float32)
     curves = {"clean_loss": np.ones_like(curve), "clean_accuracy": curve} if accuracy else {"clean_loss": curve}
