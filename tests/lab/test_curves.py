@@ -20,7 +20,9 @@ FLOATS = st.floats(width=32, allow_nan=True, allow_infinity=True)
 @settings(max_examples=40)
 @given(st.data(), st.dictionaries(NAMES, SHAPES, max_size=4), st.integers(0, 5))
 def test_any_record_comes_back_with_names_shapes_and_every_bit(data, shapes, rows: int) -> None:
-    given_curves = {name: data.draw(arrays.arrays(np.float32, (rows, *x), elements=FLOATS)) for name, x in shapes.items()}
+    given_curves = {
+        name: data.draw(arrays.arrays(np.float32, (rows, *x), elements=FLOATS)) for name, x in shapes.items()
+    }
     steps = np.arange(rows) * 20
     content = curves.encode(steps, given_curves)
     again_steps, again = curves.decode(content)

@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -50,7 +51,7 @@ def test_killed_at_any_moment_every_run_is_done_or_not_done(tmp_path: Path) -> N
     said = json.loads(done.stdout)
     assert said["damaged"] == 0
     seen = [set(x) for x in said["seen"]]
-    assert all(before <= after for before, after in zip(seen, seen[1:], strict=False)), "nothing is ever lost"
+    assert all(before <= after for before, after in pairwise(seen)), "nothing is ever lost"
     assert len(seen[-1]) > len(seen[0])
     (lab.path / "index.parquet").unlink()
     assert {x.id for x in lab.results()} == seen[-1], "the index missed nothing"
@@ -67,7 +68,8 @@ def disk(tmp_path: Path) -> Iterator[Path]:
     """A disk of half a megabyte."""
     place = tmp_path / "disk"
     place.mkdir()
-    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=512k", "tmpfs", str(place)], capture_output=True, check=False).returncode:  # noqa: S607
+    mount = ["mount", "-t", "tmpfs", "-o", "size=512k", "tmpfs", str(place)]
+    if subprocess.run(mount, capture_output=True, check=False).returncode:
         pytest.skip("needs root, to mount a small disk")
     yield place
     subprocess.run(["umount", str(place)], check=True)  # noqa: S607

@@ -41,18 +41,20 @@ def test_columns_are_those_a_person_would_name(lab: Lab) -> None:
     assert {name: row[name] for name in expected} == expected
     assert 340 < row["plateau"] < 360
     assert row["final_clean_loss"] < 1e-6
-    assert list(row)[0] == "id"
+    assert next(iter(row)) == "id"
     assert "stamp" not in row
 
 
 def test_no_two_parts_of_any_run_share_a_column() -> None:
     """SQL does not tell upper from lower case either."""
-    tasks, models = ({name for kind in kinds.values() for name in kind.__dataclass_fields__} for kinds in (TASKS, MODELS))
+    tasks, models = (
+        {name for kind in kinds.values() for name in kind.__dataclass_fields__} for kinds in (TASKS, MODELS)
+    )
     parts = [tasks, models, set(Optimizer.__dataclass_fields__) - {"name"}, set(Stop.__dataclass_fields__)]
     own = {"id", "task", "model", "optimizer", "batch", "evaluation", "seed", "outcome", "plateau", "censored"}
     names = [name.lower() for part in (*parts, own) for name in part if name not in SHARED]
     assert sorted(names) == sorted(set(names))
-    assert SHARED == tasks & models
+    assert tasks & models == SHARED
 
 
 def test_it_follows_the_folders(lab: Lab) -> None:
@@ -96,7 +98,11 @@ def test_only_new_folders_are_read(lab: Lab, monkeypatch: pytest.MonkeyPatch) ->
 
 
 @settings(max_examples=30)
-@given(st.sampled_from(["index.parquet", "index.sha256"]), st.sampled_from(["cut", "flip", "remove"]), st.integers(0, 10**6))
+@given(
+    st.sampled_from(["index.parquet", "index.sha256"]),
+    st.sampled_from(["cut", "flip", "remove"]),
+    st.integers(0, 10**6),
+)
 def test_broken_it_is_made_anew(tmp_path_factory: pytest.TempPathFactory, file: str, how: str, place: int) -> None:
     lab = Lab(tmp_path_factory.mktemp("index") / "lab")
     made.fill(lab, 2)

@@ -8,17 +8,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from daybreak.lab import result
-from daybreak.training import Record, Stop
+from daybreak.training import Outcome, Record, Stop
 from tests.lab import made
 
 PLAIN = st.recursive(
-    st.none() | st.booleans() | st.integers(-(2**53), 2**53) | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
+    st.none()
+    | st.booleans()
+    | st.integers(-(2**53), 2**53)
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
     max_leaves=8,
 )
 
 
-def _of(values: list[float], *, level: float = 0.1, outcome="emerged", accuracy: bool = False) -> dict:
+def _of(values: list[float], *, level: float = 0.1, outcome: Outcome = "emerged", accuracy: bool = False) -> dict:
     steps = np.arange(len(values)) * 10
     curve = np.array(values, np.float32)
     curves = {"clean_loss": np.ones_like(curve), "clean_accuracy": curve} if accuracy else {"clean_loss": curve}

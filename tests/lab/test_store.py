@@ -234,7 +234,9 @@ def test_damage_anywhere_is_set_aside_and_harms_nothing_else(
     assert len(lab.results()) == 5
 
 
-def test_damage_that_leaves_size_and_time_alone_is_found_when_the_run_is_read(few: Path, tmp_path: Path, caplog) -> None:
+def test_damage_that_leaves_size_and_time_alone_is_found_when_the_run_is_read(
+    few: Path, tmp_path: Path, caplog
+) -> None:
     lab = Lab(tmp_path / "lab")
     shutil.copytree(few, lab.path)
     assert len(lab.results()) == 5

@@ -56,7 +56,7 @@ def table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> 
     """A table in the house style: words left, numbers right."""
     made = Table(title=title, title_justify="left", title_style="bold", header_style="bold", box=None, pad_edge=False)
     for name, cells in zip(columns, zip(*rows, strict=True), strict=True):
-        numbers = all(re.fullmatch(r"(≥ )?[+−-]?[\d.,]+%?|", cell) for cell in cells)
+        numbers = all(re.fullmatch(r"[+−-]?[\d.,]+%?|", cell) for cell in cells)
         made.add_column(name, justify="right" if numbers else "left")
     for row in rows:
         made.add_row(*row)
@@ -86,6 +86,11 @@ def check_new_file(name: str, path: Path, suffixes: tuple[str, ...]) -> None:
         )
 
 
+def bare(text: str) -> str:
+    """Text from a file without control characters, so that it cannot command the terminal."""
+    return _CONTROL.sub("", text)
+
+
 def plain(text: str) -> str:
-    """Text from a file, made safe to show: without control characters, and nothing in it taken for markup."""
-    return escape(_CONTROL.sub("", text))
+    """The same for where Rich looks for markup: none is found."""
+    return escape(bare(text))

@@ -9,7 +9,7 @@ import tyro
 from rich.console import Console
 
 from daybreak.cli import _export, _listing
-from daybreak.cli._answer import Answer, Json, check_new_file, check_picture, plain, table
+from daybreak.cli._answer import Answer, Json, bare, check_new_file, check_picture, plain
 from daybreak.cli._chart import chart
 from daybreak.errors import RequestError
 
@@ -79,8 +79,9 @@ class List:
         same = ", ".join(f"{name} {_listing.cell(x)}" for name, x in _listing.shared(rows).items() if x is not None)
         for line in textwrap.wrap(f"All: {same}", width, subsequent_indent="     ", break_on_hyphens=False):
             console.print(plain(line), style="dim", highlight=False)
-        names, cells, left_out = _listing.page(rows, width)
-        console.print(table("", names, [[plain(x) for x in row] for row in cells]))
+        (head, *lines), left_out = _listing.page(rows, width)
+        console.print(plain(head), style="bold", highlight=False)
+        console.out(bare("\n".join(lines)), highlight=False)
         if left_out:
             console.print(f"They differ also in {', '.join(left_out)}: see --json, or 'runs export'.", highlight=False)
 

@@ -113,9 +113,9 @@ def _stamps(runs: Path) -> dict[str, str]:
     """Sizes and times of the files of each run that is done, by name."""
     stamps = {}
     for folder in names(runs):
-        done = _stamp(f"{runs}/{folder}/{RESULT}")
+        done = stamp(f"{runs}/{folder}/{RESULT}")
         if done:
-            stamps[folder] = " ".join([done, *(_stamp(f"{runs}/{folder}/{file}") for file in (RUN, CURVES))])
+            stamps[folder] = " ".join([done, *(stamp(f"{runs}/{folder}/{file}") for file in (RUN, CURVES))])
     return stamps
 
 
@@ -127,7 +127,8 @@ def names(runs: Path) -> list[str]:
         return []
 
 
-def _stamp(path: str) -> str:
+def stamp(path: str) -> str:
+    """Size and time of a file, to compare; empty if there is none."""
     try:
         stat = os.stat(path)  # noqa: PTH116  (three for each of thousands of runs: a Path would cost more than the call)
     except OSError:

@@ -201,8 +201,8 @@ class Lab:
 
     def unfinished(self) -> list[str]:
         """Names of the runs that have begun and are not done."""
-        folders = (self._runs / name for name in index.names(self._runs))
-        return sorted(x.name for x in folders if not (x / RESULT).exists() and (x / RUN).exists())
+        left = [x for x in index.names(self._runs) if not index.stamp(f"{self._runs}/{x}/{RESULT}")]
+        return sorted(x for x in left if (self._runs / x / RUN).exists())
 
     def damaged(self) -> list[Damaged]:
         """Folders that were set aside."""
