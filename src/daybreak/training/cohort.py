@@ -6,6 +6,7 @@ the program, and one that is done costs nothing. On an accelerator they run side
 """
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, Literal, NamedTuple, get_args
 
 import jax
@@ -45,7 +46,7 @@ def stack(runs: Sequence[Run]) -> Run:
     return jax.tree.map(lambda *leaves: jnp.stack([jnp.asarray(x) for x in leaves]), *runs)
 
 
-@jax.jit
+@partial(jax.jit, compiler_options={"xla_backend_optimization_level": 1})  # runs once: quick to compile counts
 def begin(cohort: Run) -> tuple[Learner, Ground]:
     """Draw worlds, data sets and initial parameters of all members."""
     return _each(_begin, cohort)
