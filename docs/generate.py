@@ -33,11 +33,15 @@ def help_text(*verb: str) -> str:
 
 def page() -> str:
     """The whole reference."""
-    overview = help_text()
-    verbs = re.findall(r"• (\S+)", overview)
-    parts = [_HEAD, f"```text\n{overview}\n```\n"]
-    parts += [f"## daybreak {verb}\n\n```text\n{help_text(verb)}\n```\n" for verb in verbs]
-    return "\n".join(parts)
+    return "\n".join([_HEAD, *_sections()])
+
+
+def _sections(*verb: str) -> list[str]:
+    """What a verb says of itself, then the verbs below it."""
+    said = help_text(*verb)
+    title = [f"{'#' * (len(verb) + 1)} daybreak {' '.join(verb)}\n"] if verb else []
+    below = [section for name in re.findall(r"• (\S+)", said) for section in _sections(*verb, name)]
+    return [*title, f"```text\n{said}\n```\n", *below]
 
 
 if __name__ == "__main__":

@@ -91,8 +91,8 @@ def test_listing(capsys) -> None:
 
 
 def test_help_of_every_verb_has_an_example(capsys) -> None:
-    for verb in ("demo", "theory", "reproduce", "doctor"):
+    for verb in ("demo", "theory", "reproduce", "doctor", "runs", "runs list", "runs show", "runs export"):
         with pytest.raises(SystemExit) as stop:
-            main([verb, "--help"])
+            main([*verb.split(), "--help"])
         assert not stop.value.code
         assert f"Example: daybreak {verb}" in capsys.readouterr().out

@@ -8,9 +8,12 @@ from typing import Annotated, Any, final
 
 import tyro
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
 from daybreak.errors import RequestError
+
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 
 Json = Annotated[
     bool, tyro.conf.FlagCreatePairsOff, tyro.conf.arg(help="Print one JSON document on stdout, and nothing else.")
@@ -68,11 +71,26 @@ def check_new_folder(name: str, path: Path) -> None:
 
 def check_picture(name: str, path: Path | None) -> None:
     """Refuse a picture file that could not be written, before anything is computed."""
-    if path is None:
-        return
-    if path.suffix not in (".png", ".pdf", ".svg"):
-        raise RequestError(f"{name} = {str(path)!r} is not allowed: the file name must end in .png, .pdf or .svg.")
+    if path is not None:
+        check_new_file(name, path, (".png", ".pdf", ".svg"))
+
+
+def check_new_file(name: str, path: Path, suffixes: tuple[str, ...]) -> None:
+    """Refuse a file that could not be written, or whose name does not say how, before anything is computed."""
+    if path.suffix not in suffixes:
+        allowed = f"{', '.join(suffixes[:-1])} or {suffixes[-1]}"
+        raise RequestError(f"{name} = {str(path)!r} is not allowed: the file name must end in {allowed}.")
     if path.is_dir() or not path.parent.is_dir():
         raise RequestError(
             f"{name} = {str(path)!r} is not allowed: {str(path.parent)!r} must be a folder, and the file not one."
         )
+
+
+def bare(text: str) -> str:
+    """Text from a file without control characters, so that it cannot command the terminal."""
+    return _CONTROL.sub("", text)
+
+
+def plain(text: str) -> str:
+    """The same for where Rich looks for markup: none is found."""
+    return escape(bare(text))

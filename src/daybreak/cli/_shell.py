@@ -18,6 +18,7 @@ from rich.console import Console
 from daybreak.cli.demo import Demo
 from daybreak.cli.doctor import Doctor
 from daybreak.cli.reproduce import Reproduce
+from daybreak.cli.runs import Runs
 from daybreak.cli.theory import Theory
 from daybreak.errors import RequestError
 
@@ -25,6 +26,7 @@ Verb = (
     Annotated[Demo, tyro.conf.subcommand("demo")]
     | Annotated[Theory, tyro.conf.subcommand("theory")]
     | Annotated[Reproduce, tyro.conf.subcommand("reproduce")]
+    | Annotated[Runs, tyro.conf.subcommand("runs")]
     | Annotated[Doctor, tyro.conf.subcommand("doctor")]
 )
 _ABOUT = "Measure, explain, predict and hasten the emergence of sparse attention in training."

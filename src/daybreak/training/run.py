@@ -62,13 +62,17 @@ class Run(eqx.Module):
     @property
     def id(self) -> str:
         """Name by content: equal runs have equal names, on every machine."""
-        text = json.dumps(to_json(self), sort_keys=True, separators=(",", ":"), allow_nan=False)
-        return hashlib.sha256(text.encode()).hexdigest()[:16]
+        return hashlib.sha256(canonical(self)).hexdigest()[:16]
 
 
 def shape(run: Run) -> Any:
     """What runs of one cohort have in common: everything but the scalars that a compiled program takes as arguments."""
     return jax.tree.structure(run)
+
+
+def canonical(run: Run) -> bytes:
+    """The one text of a run, whose digest begins with its name."""
+    return json.dumps(to_json(run), sort_keys=True, separators=(",", ":"), allow_nan=False).encode()
 
 
 def to_json(run: Run) -> dict[str, Any]:

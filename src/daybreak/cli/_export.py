@@ -1,0 +1,96 @@
+"""Tables to files, a part at a time: a lab may be larger than memory."""
+
+import json
+import math
+from collections.abc import Callable, Iterable, Iterator
+from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from daybreak.lab import Lab
+
+
+def long_curves(lab: "Lab", names: Iterable[str]) -> Iterator["pa.Table"]:
+    """The curves of runs in long format: an empty table, then one per run that was measured."""
+    import numpy as np
+    import pyarrow as pa
+
+    from daybreak.lab import DamageError
+
+    schema = pa.schema({"id": pa.string(), "step": pa.int64(), "curve": pa.string(), "value": pa.float32()})
+    yield schema.empty_table()
+    for name in names:
+        try:
+            columns = lab.columns_of(name)
+        except DamageError:  # has been reported, and set aside
+            continue
+        if columns is not None:
+            steps = columns.pop("step")
+            which = np.repeat(list(columns), len(steps))
+            rows = [[name] * len(which), np.tile(steps, len(columns)), which, np.concatenate(list(columns.values()))]
+            yield pa.table(rows, schema=schema)
+
+
+def write(path: Path, tables: Iterator["pa.Table"]) -> int:
+    """Write tables of one schema below each other, in the format that the file's name asks for; returns the rows.
+
+    The file is written aside and moved into place, so that it is never half a file.
+    """
+    rows = 0
+
+    def counted() -> Iterator["pa.Table"]:
+        nonlocal rows
+        for table in tables:
+            rows += table.num_rows
+            yield table
+
+    part = path.with_name(f".{path.name}.part")
+    try:
+        WRITERS[path.suffix](part, counted())
+        part.replace(path)
+    finally:
+        part.unlink(missing_ok=True)
+    return rows
+
+
+def _csv(path: Path, tables: Iterator["pa.Table"]) -> None:
+    from pyarrow import csv
+
+    first = next(tables)
+    with csv.CSVWriter(path, first.schema) as writer:
+        for table in chain([first], tables):
+            writer.write_table(table)
+
+
+def _parquet(path: Path, tables: Iterator["pa.Table"]) -> None:
+    from pyarrow import parquet
+
+    first = next(tables)
+    with parquet.ParquetWriter(path, first.schema, compression="zstd") as writer:
+        for table in chain([first], tables):
+            writer.write_table(table)
+
+
+def _json(path: Path, tables: Iterator["pa.Table"]) -> None:
+    with path.open("w", encoding="utf-8") as file:
+        between = "[\n"
+        for table in tables:
+            for row in table.to_pylist():
+                file.write(between + json.dumps(finite(row), ensure_ascii=False, allow_nan=False))
+                between = ",\n"
+        file.write("\n]\n" if between == ",\n" else "[]\n")
+
+
+def finite(value: Any) -> Any:
+    """Plain data as JSON has them: a number that is not finite is null."""
+    if isinstance(value, dict):
+        return {name: finite(x) for name, x in value.items()}
+    if isinstance(value, list):
+        return [finite(x) for x in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+WRITERS: dict[str, Callable[[Path, Iterator["pa.Table"]], None]] = {".csv": _csv, ".parquet": _parquet, ".json": _json}

@@ -1,0 +1,225 @@
+"""`daybreak runs`: the runs of a lab."""
+
+import textwrap
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, final
+
+import tyro
+from rich.console import Console
+
+from daybreak.cli import _export, _listing
+from daybreak.cli._answer import Answer, Json, bare, check_new_file, check_picture, plain
+from daybreak.cli._chart import chart
+from daybreak.errors import RequestError
+
+if TYPE_CHECKING:
+    from daybreak.lab import Lab, Saved
+    from daybreak.training import Record
+
+LabFolder = Annotated[Path, tyro.conf.arg(metavar="DIR", help="Folder of the lab.")]
+Where = Annotated[
+    str | None,
+    tyro.conf.arg(
+        metavar="SQL",
+        help="Only runs for which this holds, such as \"task = 'recall' and N = 8 and outcome = 'emerged'\".",
+    ),
+]
+
+
+def _open(path: Path) -> "Lab":
+    """The lab in a folder."""
+    from daybreak.lab import Lab
+
+    if not (path / "runs").is_dir():
+        raise RequestError(
+            f"lab = {str(path)!r} is not allowed: there is no lab. 'daybreak train' makes one, --lab names another."
+        )
+    return Lab(path)
+
+
+@final
+@dataclass(frozen=True)
+class List:
+    """List runs: what differs between them, how they ended, how long their plateaus were.
+
+    Example: daybreak runs list --where "outcome = 'emerged' and T >= 128"
+    """
+
+    lab: LabFolder = Path("lab")
+    where: Where = None
+    json: Json = False
+
+    def answer(self) -> Answer:
+        """Read the index."""
+        lab = _open(self.lab)
+        rows = lab.query(self.where).to_pylist()
+        unfinished = lab.unfinished()
+        damaged = [{"folder": str(x.folder), "why": x.why.strip()} for x in lab.damaged()]
+        data = {"lab": str(self.lab), "runs": rows, "unfinished": unfinished, "damaged": damaged}
+        return Answer(data, lambda console: self._show(console, data))
+
+    def _show(self, console: Console, data: dict[str, Any]) -> None:
+        rows = data["runs"]
+        if rows:
+            self._show_rows(console, rows)
+        outcomes = [row["outcome"] for row in rows]
+        counts = [f"{outcomes.count(x)} {x}" for x in ("emerged", "censored", "diverged", "failed") if x in outcomes]
+        which = "" if self.where is None else " for which the condition holds"
+        said = f"{len(rows) or 'No'} run{'' if len(rows) == 1 else 's'}{which}"
+        said += f": {', '.join(counts)}." if rows else f" in {self.lab}."
+        if data["unfinished"]:
+            said += f" {len(data['unfinished'])} unfinished."
+        console.print(said, markup=False, highlight=False)
+        for x in data["damaged"]:
+            console.print(f"Damaged and set aside: {plain(x['folder'])} ({plain(x['why'])})", highlight=False)
+
+    def _show_rows(self, console: Console, rows: list[dict[str, Any]]) -> None:
+        width = max(console.width, 40)
+        same = ", ".join(f"{name} {_listing.cell(x)}" for name, x in _listing.shared(rows).items() if x is not None)
+        for line in textwrap.wrap(f"All: {same}", width, subsequent_indent="     ", break_on_hyphens=False):
+            console.print(plain(line), style="dim", highlight=False)
+        (head, *lines), left_out = _listing.page(rows, width)
+        console.print(plain(head), style="bold", highlight=False)
+        console.out(bare("\n".join(lines)), highlight=False)
+        if left_out:
+            console.print(f"They differ also in {', '.join(left_out)}: see --json, or 'runs export'.", highlight=False)
+
+
+@final
+@dataclass(frozen=True)
+class Show:
+    """Show one run: what was asked for, how it ended, and its curves, here or as a picture.
+
+    Example: daybreak runs show 3f2a --plot curves.png
+    """
+
+    run: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="ID", help="Its name, or how that begins.")]
+    lab: LabFolder = Path("lab")
+    plot: Annotated[
+        Path | None, tyro.conf.arg(metavar="FILE", help="Draw its curves to this PNG, PDF or SVG file.")
+    ] = None
+    json: Json = False
+
+    def answer(self) -> Answer:
+        """Read the run; draw if asked."""
+        check_picture("plot", self.plot)
+        lab = _open(self.lab)
+        saved = lab.load(lab.find(self.run))
+        if self.plot is not None:
+            self._draw(self.plot, saved)
+        from daybreak.training import to_json
+
+        columns = lab.columns_of(saved.result.id) or {}
+        curves = _export.finite({name: x.tolist() for name, x in columns.items()})
+        data = {"run": to_json(saved.run), **saved.document, "curves": curves, "plot": self.plot and str(self.plot)}
+        return Answer(data, lambda console: self._show(console, data, saved))
+
+    def _draw(self, path: Path, saved: "Saved") -> None:
+        from daybreak import pictures
+
+        if saved.record is None:
+            raise RequestError(f"plot = {str(path)!r} is not allowed: run {saved.result.id} failed and has no curves.")
+        end = saved.result.plateau
+        plateaus = {} if end is None or end.censored else {"": end.length}
+        pictures.save(pictures.learning_curves({saved.result.id: saved.record}, plateaus), path, [path.suffix])
+
+    def _show(self, console: Console, data: dict[str, Any], saved: "Saved") -> None:
+        run, result = data["run"], saved.result
+        console.print(f"[bold]{result.id}[/]  {result.outcome}", highlight=False)
+        for part in ("task", "model", "optimizer", "stop"):
+            _fields(console, part, run[part])
+        _fields(console, "run", {name: run[name] for name in ("seed", "batch", "evaluation")})
+        if result.plateau is not None:
+            low, high = result.plateau.bracket
+            between = "" if result.plateau.censored else f", between evaluations at {low:g} and {high:g}"
+            _fields(console, "plateau", {"": f"{result.plateau} steps{between}; trained for {result.last_step:,}"})
+        _fields(console, "end", result.final)
+        commit = data["provenance"]["commit"]
+        _fields(console, "source", data["provenance"] | {"commit": commit and commit[:12]})
+        if "traceback" in data:
+            console.print(f"\n{plain(data['traceback']).rstrip()}", highlight=False)
+        if saved.record is not None:
+            end = result.plateau
+            _charts(console, saved.record, None if end is None or end.censored else end.length)
+        if self.plot is not None:
+            console.print(f"\nPicture: {self.plot}", markup=False, highlight=False)
+
+
+def _fields(console: Console, title: str, fields: dict[str, Any]) -> None:
+    """One part of a run on as few lines as it takes."""
+    named = {"" if name == "name" else name: _listing.cell(x) for name, x in fields.items() if x is not None}
+    said = ", ".join(f"{name} {x}".strip() for name, x in named.items())
+    for i, line in enumerate(textwrap.wrap(said, max(console.width, 40) - 13, break_on_hyphens=False)):
+        console.print(f"  {'' if i else title:<11}{plain(line)}", highlight=False)
+
+
+def _charts(console: Console, record: "Record", mark: float | None) -> None:
+    """Clean loss or accuracy, and the head that attends most to what matters at the end."""
+    width = min(max(console.width, 40) - 14, 100)
+    attention = record.curves["attention"]
+    layer, head = (int(i) for i in divmod(int(attention[-1].argmax()), attention.shape[2]))
+    scores = (name for name in ("clean_accuracy", "clean_loss") if name in record.curves)
+    shown = {name.replace("_", " "): record.curves[name] for name in scores}
+    shown[f"attention to relevant positions, layer {layer + 1} head {head + 1}"] = attention[:, layer, head]
+    for name, values in shown.items():
+        console.print(f"\n  [bold]{name}[/]", highlight=False)
+        for line in chart(record.steps, values, log=name.endswith("loss"), width=width, mark=mark):
+            console.print(f"  {line}", markup=False, highlight=False)
+    if mark is not None:
+        console.print("  ┴ the plateau ends", highlight=False)
+
+
+@final
+@dataclass(frozen=True)
+class Export:
+    """Write runs to a file: one row per run, or with --curves one row per run, evaluation and curve.
+
+    Example: daybreak runs export runs.parquet --where "task = 'recall'"
+    """
+
+    file: Annotated[
+        Path, tyro.conf.Positional, tyro.conf.arg(metavar="FILE", help="Its name ends in .csv, .parquet or .json.")
+    ]
+    lab: LabFolder = Path("lab")
+    where: Where = None
+    curves: Annotated[
+        bool, tyro.conf.FlagCreatePairsOff, tyro.conf.arg(help="The curves: columns id, step, curve, value.")
+    ] = False
+    json: Json = False
+
+    def answer(self) -> Answer:
+        """Read the index, and the curves if asked for; write."""
+        check_new_file("file", self.file, tuple(_export.WRITERS))
+        lab = _open(self.lab)
+        runs = lab.query(self.where)
+        parts = _export.long_curves(lab, runs["id"].to_pylist()) if self.curves else iter([runs])
+        rows = _export.write(self.file, parts)
+        data = {"file": str(self.file), "runs": runs.num_rows, "rows": rows}
+        said = f"{self.file}: {rows:,} rows of {runs.num_rows:,} runs."
+        return Answer(data, lambda console: console.print(said, markup=False, highlight=False))
+
+
+@final
+@dataclass(frozen=True)
+class Runs:
+    """The runs of a lab: list them, show one, export them.
+
+    Example: daybreak runs list --lab lab
+    """
+
+    action: Annotated[
+        Annotated[List, tyro.conf.subcommand("list")]
+        | Annotated[Show, tyro.conf.subcommand("show")]
+        | Annotated[Export, tyro.conf.subcommand("export")],
+        tyro.conf.arg(name=""),
+    ] = List()
+
+    @property
+    def json(self) -> bool:
+        """Whether plain data are asked for."""
+        return self.action.json
+
+    def answer(self) -> Answer:
+        """Do what was asked for."""
+        return self.action.answer()

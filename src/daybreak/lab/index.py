@@ -1,0 +1,189 @@
+"""The index of a lab: one row per run that is done, flat columns, as Parquet.
+
+It is derived: each reading holds the folders against it by the sizes and times of their files (compared for equality
+only, so a clock may jump), reads the folders that are new or changed, and writes it again if there were any. Absent,
+broken or of another version, it is made anew. Saving a run does not touch it. Parquet and not a database file: it is
+replaced in one step, so readers never wait for each other, and every tool reads it.
+"""
+
+import json
+import math
+import os
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyarrow import parquet
+
+from daybreak.lab import _files
+from daybreak.lab._folder import CURVES, RESULT, RUN, Whole
+from daybreak.lab.provenance import PROVENANCE
+from daybreak.lab.result import Result
+
+VERSION = 1
+SHARED = frozenset({"weights"})
+"""Fields that more than one part of a run has: their columns carry the name of the part, `model_weights`."""
+
+_MEASURED = ("outcome", "plateau", "censored", "plateau_low", "plateau_high", "last_step")
+_STAMP = "stamp"
+_NAME, _DIGEST = "index.parquet", "index.sha256"
+
+
+def row(whole: Whole) -> dict[str, Any]:
+    """A run and its result as one flat row.
+
+    Settings have the name they have in the run: T, d, learning_rate, layers; `task`, `model` and `optimizer` are the names of
+    the parts. What was measured at the last evaluation is called `final_…`.
+    """
+    settings, document = whole.settings, whole.document
+    flat: dict[str, Any] = {"id": document["id"]}
+    flat |= {part: settings[part]["name"] for part in ("task", "model", "optimizer")}
+    for part in ("task", "model", "optimizer", "stop"):
+        for name, value in settings[part].items():
+            if name != "name":
+                flat[f"{part}_{name}" if name in SHARED else name] = _cell(value)
+    flat |= {name: settings[name] for name in ("batch", "evaluation", "seed")}
+    plateau = document["plateau"] or {"length": None, "censored": None, "bracket": (None, None)}
+    measured = (document["outcome"], plateau["length"], plateau["censored"], *plateau["bracket"], document["last_step"])
+    flat |= dict(zip(_MEASURED, measured, strict=True))
+    flat |= {f"final_{name}": x for name, x in document["final"].items() if not isinstance(x, list)}
+    return flat | document["provenance"]
+
+
+def settings_of(columns: Iterable[str]) -> list[str]:
+    """Those columns that say what was asked for."""
+    return [name for name in columns if name != "id" and _group(name) == 0]
+
+
+def _group(name: str) -> int:
+    """Columns are sorted by what they are: settings, outcome, last row, provenance."""
+    if name in _MEASURED:
+        return 1
+    if name.startswith("final_"):
+        return 2
+    return 3 if name in (*PROVENANCE, _STAMP) else 0
+
+
+def results(table: pa.Table) -> list[Result]:
+    """What the rows of an index say of how runs ended."""
+    kept = [name for name in table.column_names if name in ("id", "seconds") or _group(name) in (1, 2)]
+    return [result(flat) for flat in table.select(kept).to_pylist()]
+
+
+def result(flat: dict[str, Any]) -> Result:
+    """What a row says of how the run ended."""
+    from daybreak.measure import Plateau
+
+    low, high = flat["plateau_low"], flat["plateau_high"]
+    plateau = None
+    if flat["plateau"] is not None:
+        plateau = Plateau(flat["plateau"], flat["censored"], (low, math.inf if high is None else high))
+    finals = {name.removeprefix("final_"): x for name, x in flat.items() if name.startswith("final_") and x is not None}
+    return Result(flat["id"], flat["outcome"], plateau, flat["last_step"], finals, flat["seconds"])
+
+
+def _cell(value: Any) -> Any:
+    return json.dumps(value) if isinstance(value, list) else value
+
+
+def refresh(lab: Path, read: Callable[[str], Whole | None]) -> pa.Table:
+    """The index of a lab as it is now, sorted by id.
+
+    Args:
+        lab: its folder.
+        read: reads the folder of one run; None if it is not done, or not whole.
+    """
+    now = _stamps(lab / "runs")
+    old = _load(lab)
+    known = dict(zip(*(old[name].to_pylist() for name in ("id", _STAMP)), strict=True))
+    kept = {name for name, stamp in known.items() if now.get(name) == stamp}
+    found = ((stamp, read(name)) for name, stamp in now.items() if name not in kept)
+    fresh = [{**row(whole), _STAMP: stamp} for stamp, whole in found if whole is not None]
+    if fresh or len(kept) < len(known):
+        stay = old.filter(pc.is_in(old["id"], pa.array(kept, pa.string())))  # pyright: ignore[reportAttributeAccessIssue]
+        old = _joined(stay, fresh).sort_by("id")
+        old = old.select(sorted(old.column_names, key=_group))
+        _save(lab, old)
+    return old.drop_columns([_STAMP])
+
+
+def _stamps(runs: Path) -> dict[str, str]:
+    """Sizes and times of the files of each run that is done, by name."""
+    stamps = {}
+    for folder in names(runs):
+        done = stamp(f"{runs}/{folder}/{RESULT}")
+        if done:
+            stamps[folder] = " ".join([done, *(stamp(f"{runs}/{folder}/{file}") for file in (RUN, CURVES))])
+    return stamps
+
+
+def names(runs: Path) -> list[str]:
+    """What lies in a folder; nothing if there is none."""
+    try:
+        return [entry.name for entry in os.scandir(runs)]
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+
+
+def stamp(path: str) -> str:
+    """Size and time of a file, to compare; empty if there is none."""
+    try:
+        stat = os.stat(path)  # noqa: PTH116  (three for each of thousands of runs: a Path would cost more than the call)
+    except OSError:
+        return ""
+    return f"{stat.st_size}:{stat.st_mtime_ns}"
+
+
+def _load(lab: Path) -> pa.Table:
+    """The index as it was last written; an empty one if that is not there, or not what was written."""
+    try:
+        content = (lab / _NAME).read_bytes()
+        if (lab / _DIGEST).read_text() == _digest(content):
+            return parquet.read_table(pa.BufferReader(content))
+    except (OSError, ValueError):  # pyarrow's own errors are ValueErrors
+        pass
+    return pa.table({"id": pa.array([], pa.string()), _STAMP: pa.array([], pa.string())})
+
+
+def _save(lab: Path, table: pa.Table) -> None:
+    """Write the index, if the lab can be written to. A power cut may break it; then it is made anew."""
+    sink = pa.BufferOutputStream()
+    parquet.write_table(table, sink, compression="zstd")
+    content = sink.getvalue().to_pybytes()
+    aside = lab / "tmp"
+    try:
+        aside.mkdir(exist_ok=True)
+        _files.write(lab / _NAME, content, aside, lasting=False)
+        _files.write(lab / _DIGEST, _digest(content).encode(), aside, lasting=False)
+    except OSError:
+        pass
+
+
+def _digest(content: bytes) -> str:
+    return _files.sha256(f"index {VERSION}\n".encode() + content)
+
+
+def _joined(table: pa.Table, rows: list[dict[str, Any]]) -> pa.Table:
+    """Rows below a table; columns are those of both."""
+    try:
+        return pa.concat_tables([table, _table(rows)], promote_options="permissive")
+    except (pa.ArrowInvalid, pa.ArrowTypeError):  # a column of numbers gets a text, or the like
+        return _table(table.to_pylist() + rows)
+
+
+def _table(rows: list[dict[str, Any]]) -> pa.Table:
+    return pa.table({name: _column([x.get(name) for x in rows]) for name in _ordered(rows)})
+
+
+def _column(values: list[Any]) -> pa.Array:
+    try:
+        return pa.array(values)
+    except (pa.ArrowInvalid, pa.ArrowTypeError):
+        return pa.array([None if x is None else str(x) for x in values])
+
+
+def _ordered(rows: Iterable[dict[str, Any]]) -> list[str]:
+    """Names of all columns, in the order in which they first come up."""
+    return list(dict.fromkeys(name for x in rows for name in x))

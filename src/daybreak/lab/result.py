@@ -1,0 +1,131 @@
+"""What a run came to: the document `result.json`, whose presence says that the run is done.
+
+It ends with the digest of all that stands before it, and names the digests of the files beside it, so that a single
+changed bit anywhere in a run's folder shows. All but `provenance` and the closing digest is a function of the
+measurement: the same record gives the same bytes.
+"""
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, final
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from daybreak.lab._files import sha256
+
+if TYPE_CHECKING:
+    from daybreak.measure import Plateau
+    from daybreak.training import Record, Run
+
+SCHEMA = 1
+End = Literal["emerged", "censored", "diverged", "failed"]
+
+# From schema n to n + 1, for documents that older versions wrote.
+_UPGRADES: dict[int, Callable[[dict[str, Any]], dict[str, Any]]] = {}
+
+
+@final
+class DamageError(Exception):
+    """Something in a run's folder is not what was written; the sentence says what."""
+
+
+@final
+class NewerError(Exception):
+    """A document of a schema that this version does not know."""
+
+
+@final
+@dataclass(frozen=True)
+class Result:
+    """What a run came to, in short.
+
+    Args:
+        id: name of the run.
+        outcome: how it ended.
+        plateau: at the level of the run's own stop rule; None if it failed.
+        last_step: steps of training; None if it failed.
+        final: the single numbers of the last evaluation, `clean_loss` and so on; without those that are not finite.
+        seconds: how long it took.
+    """
+
+    id: str
+    outcome: End
+    plateau: "Plateau | None"
+    last_step: int | None
+    final: dict[str, float]
+    seconds: float
+
+
+def measurement(run: "Run", record: "Record") -> dict[str, Any]:
+    """What a record came to: outcome, plateau at the run's own level, and its last row."""
+    plateau = _plateau(run, record)
+    low, high = plateau.bracket
+    return {
+        "outcome": record.outcome,
+        "plateau": {
+            "length": plateau.length,
+            "censored": plateau.censored,
+            "bracket": [low, high if np.isfinite(high) else None],
+        },
+        "last_step": int(record.steps[-1]),
+        "final": {name: _plain(curve[-1]) for name, curve in sorted(record.curves.items())},
+    }
+
+
+def failure(traceback: str) -> dict[str, Any]:
+    """What is kept of a run that could not be trained."""
+    return {"outcome": "failed", "plateau": None, "last_step": None, "final": {}, "traceback": traceback}
+
+
+def _plateau(run: "Run", record: "Record") -> "Plateau":
+    """The plateau of the curve that the stop rule watches; of a run that diverged, as far as it was finite."""
+    from daybreak import measure
+
+    loss = record.curves["clean_loss"]
+    finite = np.isfinite(loss)
+    count = len(loss) if finite.all() else int(np.argmin(finite))
+    if not (run.stop.level and count):  # no level to cross, or nothing that could cross it
+        last = float(record.steps[max(count - 1, 0)])
+        return measure.Plateau(last, True, (last, np.inf))
+    accuracy = record.curves.get("clean_accuracy")
+    curve, direction = (loss, "down") if accuracy is None else (accuracy, "up")
+    level = float(np.float32(run.stop.level))  # as the stop rule compares: in the precision of the curve
+    return measure.plateau(record.steps[:count], curve[:count], level, direction=direction)
+
+
+def _plain(values: ArrayLike) -> Any:
+    """Numbers as JSON has them; one that is not finite is null."""
+    values = np.asarray(values)
+    if values.ndim:
+        return [_plain(x) for x in values]
+    return float(values) if np.isfinite(values) else None
+
+
+def seal(document: dict[str, Any]) -> bytes:
+    """The document as text, closed by its digest."""
+    body = json.dumps(document, indent=1, allow_nan=False)
+    return f'{body[:-2]},\n "sha256": "{sha256(body.encode())}"\n}}\n'.encode()
+
+
+def unseal(content: bytes) -> dict[str, Any]:
+    """The document of a text whose digest is right, in the schema of today.
+
+    Raises:
+        DamageError: the text is not what was written.
+        NewerError: the text is whole, and its schema not known here.
+    """
+    try:
+        document = json.loads(content)
+        del document["sha256"]
+        if seal(document) != content:
+            raise ValueError
+        schema = document["schema"]
+    except (ValueError, KeyError, TypeError, RecursionError):
+        raise DamageError("result.json is not what was written") from None
+    if schema > SCHEMA:
+        raise NewerError(f"result.json has schema {schema}, and this version reads up to {SCHEMA}: update Daybreak")
+    for older in range(schema, SCHEMA):
+        document = _UPGRADES[older](document)
+    return document
