@@ -19,13 +19,15 @@ from daybreak.cli.demo import Demo
 from daybreak.cli.doctor import Doctor
 from daybreak.cli.reproduce import Reproduce
 from daybreak.cli.runs import Runs
+from daybreak.cli.sweep import Sweep
 from daybreak.cli.theory import Theory
-from daybreak.errors import RequestError
+from daybreak.errors import RequestError, WorkError
 
 Verb = (
     Annotated[Demo, tyro.conf.subcommand("demo")]
     | Annotated[Theory, tyro.conf.subcommand("theory")]
     | Annotated[Reproduce, tyro.conf.subcommand("reproduce")]
+    | Annotated[Sweep, tyro.conf.subcommand("sweep")]
     | Annotated[Runs, tyro.conf.subcommand("runs")]
     | Annotated[Doctor, tyro.conf.subcommand("doctor")]
 )
@@ -47,8 +49,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BrokenPipeError:  # the reader, such as head, has gone
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
-    except KeyboardInterrupt:
-        return _say("Interrupted. Run the same command again to go on.", 130)
+    except KeyboardInterrupt as stop:
+        return _say(str(stop) or "Interrupted. Run the same command again to go on.", 130)
+    except WorkError as error:
+        return _say(str(error), 1)
     except Exception as error:
         if os.environ.get("DAYBREAK_TRACEBACK"):
             raise

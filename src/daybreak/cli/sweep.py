@@ -1,0 +1,196 @@
+"""`daybreak sweep`: all runs of a sweep file, on this machine or on a Ray cluster."""
+
+import os
+import shlex
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal, final
+
+import tyro
+from rich.console import Console
+
+from daybreak.cli._answer import Answer, Json, Whole, check_new_folder, table
+from daybreak.cli._watch import clock, watching
+from daybreak.errors import RequestError
+
+if TYPE_CHECKING:
+    from daybreak.lab.cohorts import Cohort
+    from daybreak.lab.conduct import State
+    from daybreak.lab.executor import Executor
+    from daybreak.training import Run
+
+_ROWS, _COLUMNS = 10, 6  # of what a dry run shows: cohorts, and settings in which they differ
+_COMPILING = 10  # seconds that a program takes, by experience
+
+
+@final
+@dataclass(frozen=True)
+class Sweep:
+    """Train all runs of a sweep file that the lab does not have yet. Interrupted or killed, the same command goes on.
+
+    Example: daybreak sweep examples/small.toml --lab lab
+    """
+
+    file: Annotated[
+        Path, tyro.conf.Positional, tyro.conf.arg(metavar="SWEEP.toml", help="What to run, see docs/lab.md.")
+    ]
+    lab: Annotated[Path, tyro.conf.arg(help="Folder in which runs are kept.")] = Path("lab")
+    executor: Annotated[
+        Literal["local", "ray"], tyro.conf.arg(help="Processes of this machine, or tasks of a Ray cluster.")
+    ] = "local"
+    workers: Annotated[
+        Whole | None, tyro.conf.arg(help="Cohorts trained at a time; by default as many as there are cores for.")
+    ] = None
+    threads: Annotated[
+        Whole, tyro.conf.arg(help="Cores for each worker. Measurements depend on it, in their last bits.")
+    ] = 1
+    gpus: Annotated[float, tyro.conf.arg(help="Share of a GPU for each worker, with --executor ray.")] = 0.0
+    address: Annotated[
+        str | None, tyro.conf.arg(help="Ray cluster to connect to; by default one is started on this machine.")
+    ] = None
+    retries: Annotated[Whole, tyro.conf.arg(help="Times a run is tried again before it is recorded as failed.")] = 2
+    patience: Annotated[float, tyro.conf.arg(help="Seconds without a word after which a worker is taken to hang.")] = (
+        1800.0
+    )
+    checkpoint: Annotated[float, tyro.conf.arg(help="Seconds between two checkpoints of a run, at least.")] = 30.0
+    dry_run: Annotated[
+        bool,
+        tyro.conf.FlagCreatePairsOff,
+        tyro.conf.arg(help="Show runs, cohorts and the time they take, and do nothing."),
+    ] = False
+    json: Json = False
+
+    def answer(self) -> Answer:
+        """Plan, or carry out."""
+        from daybreak.lab import sweep
+
+        self._check()
+        runs = sweep.read(self.file)
+        return self._plan(runs) if self.dry_run else self._carry_out(runs)
+
+    def _check(self) -> None:
+        check_new_folder("lab", self.lab)
+        for name, least in (
+            ("workers", 1),
+            ("threads", 1),
+            ("retries", 0),
+            ("patience", 0),
+            ("checkpoint", 0),
+            ("gpus", 0),
+        ):
+            value = getattr(self, name)
+            if value is not None and not value >= least:
+                raise RequestError(f"{name} = {value:g} is not allowed: it must be at least {least}.")
+        for name in ("address", "gpus"):
+            if getattr(self, name) and self.executor != "ray":
+                raise RequestError(f"{name} = {getattr(self, name)!r} is not allowed: it needs --executor ray.")
+
+    def _executor(self) -> "Executor":
+        if self.executor == "ray":
+            from daybreak.lab.ray import RayExecutor
+
+            return RayExecutor(self.address, self.workers, self.threads, self.gpus)
+        from daybreak.lab.local import LocalExecutor, program_cache
+
+        return LocalExecutor(self.workers, self.threads, program_cache(self.lab))
+
+    def _carry_out(self, runs: "list[Run]") -> Answer:
+        from daybreak.lab import Lab
+        from daybreak.lab.conduct import Rules, conduct
+
+        rules = Rules(self.retries, self.patience, self.checkpoint)
+        command = shlex.join(["daybreak", *sys.argv[1:]])
+        with watching() as on_change:
+            state = conduct(runs, Lab(self.lab), self._executor(), command=command, rules=rules, on_change=on_change)
+        data = {"lab": str(self.lab), "runs": state.total, "existing": state.existing, "outcomes": dict(state.outcomes)}
+        return Answer(data, lambda console: self._show(console, state))
+
+    def _show(self, console: Console, state: "State") -> None:
+        counted = ", ".join(f"{count:,} {outcome}" for outcome, count in sorted(state.outcomes.items()))
+        before = f"{state.existing:,} were there before" if state.existing else ""
+        details = "; ".join(x for x in (counted, before) if x)
+        console.print(f"{state.total:,} runs in lab {str(self.lab)!r}: {details}.", markup=False, highlight=False)
+        if state.outcomes["failed"]:
+            console.print(
+                "The same command tries the failed ones again; daybreak runs show ID says why.", highlight=False
+            )
+
+    def _plan(self, runs: "list[Run]") -> Answer:
+        from daybreak.lab import Lab
+        from daybreak.lab.cohorts import pack
+        from daybreak.lab.cost import machine_speed
+        from daybreak.training import shape
+
+        lab, executor = Lab(self.lab), self._executor()
+        todo = [run for run in runs if not lab.has(run)]
+        cohorts = pack(todo, executor.workers, executor.memory)
+        speed = machine_speed() * min(1, self.threads / (os.cpu_count() or 1))  # of one worker
+        programs = len({(shape(cohort.runs[0]), len(cohort.runs)) for cohort in cohorts})
+        seconds = sum(cohort.operations for cohort in cohorts) / speed + _COMPILING * programs
+        data = {
+            "runs": len(runs),
+            "existing": len(runs) - len(todo),
+            "workers": executor.workers,
+            "cohorts": [
+                {"runs": len(c.runs), "steps": c.runs[0].stop.budget, "operations": c.operations, **settings}
+                for c, settings in zip(cohorts, _settings(cohorts), strict=True)
+            ],
+            "programs": programs,
+            "seconds_at_most": seconds / min(executor.workers, len(cohorts) or 1),
+            "operations_per_second": speed,
+        }
+        return Answer(data, lambda console: _show_plan(console, data))
+
+
+def _settings(cohorts: "list[Cohort]") -> list[dict[str, list]]:
+    """For each cohort the values of the settings in which the runs of a sweep differ, but for the seed."""
+    from daybreak.training import to_json
+
+    def flat(run: "Run") -> dict[str, Any]:
+        parts = to_json(run)
+        own = {key: value for part in parts.values() if isinstance(part, dict) for key, value in part.items()}
+        named = {part: value["name"] for part, value in parts.items() if isinstance(value, dict) and "name" in value}
+        return own | named | {"batch": run.batch}
+
+    rows = [[flat(run) for run in cohort.runs] for cohort in cohorts]
+    names = list(dict.fromkeys(name for row in rows for run in row for name in run if name not in ("name", "budget")))
+    values = {name: {repr(run.get(name)) for row in rows for run in row} for name in names}
+    differing = [name for name in names if len(values[name]) > 1]
+    return [{name: sorted({run[name] for run in row if name in run}, key=str) for name in differing} for row in rows]
+
+
+def _show_plan(console: Console, data: dict) -> None:
+    todo, cohorts = data["runs"] - data["existing"], data["cohorts"]
+    console.print(
+        f"{data['runs']:,} runs, of which {data['existing']:,} are in the lab and {todo:,} are to do.", highlight=False
+    )
+    if not cohorts:
+        return
+    names = [name for name in cohorts[0] if name not in ("runs", "steps", "operations")][:_COLUMNS]
+    speed = data["operations_per_second"]
+    rows = [
+        (
+            f"{c['runs']:,}",
+            f"{c['steps']:,}",
+            f"{c['operations'] / speed / 60:,.1f}",
+            *(_few(c[name]) for name in names),
+        )
+        for c in cohorts[:_ROWS]
+    ]
+    count = f"{len(cohorts):,} cohort{'s' * (len(cohorts) > 1)}"
+    title = f"{count}, longest first, for {data['workers']} worker{'s' * (data['workers'] > 1)}"
+    console.print(table(title, ["runs", "steps", "minutes", *names], rows))
+    if len(cohorts) > _ROWS:
+        console.print(f"and {len(cohorts) - _ROWS:,} shorter ones", highlight=False)
+    console.print(
+        f"About {clock(data['seconds_at_most'])} if every run spends its budget; those that emerge end sooner. Estimated by "
+        f"counting operations, at {speed / 1e9:.0f} GFLOP/s for each worker (a matrix product, measured now), "
+        f"and {_COMPILING} s for each of {data['programs']:,} programs to compile.",
+        highlight=False,
+    )
+
+
+def _few(values: list) -> str:
+    shown = [f"{x:g}" if isinstance(x, float) else str(x) for x in values]
+    return ", ".join(shown) if len(shown) <= 3 else f"{shown[0]} … {shown[-1]}"

@@ -1,0 +1,252 @@
+"""The driver of a sweep: which runs are missing, who computes them, and what becomes of what they say.
+
+The driver alone writes to the lab. Whatever dies, it or a worker, what has been written stays; the rest is computed
+again from its last checkpoint, to the same bits.
+"""
+
+import heapq
+import itertools
+import logging
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, field
+from typing import final
+
+from daybreak.errors import WorkError
+from daybreak.lab.cohorts import Cohort, pack
+from daybreak.lab.cost import cost
+from daybreak.lab.executor import Executor
+from daybreak.lab.lock import locked
+from daybreak.lab.messages import Advanced, Checkpoint, Died, Ended, Finished, Job, Message, Started, StartedOver
+from daybreak.lab.store import Lab
+from daybreak.training import Run
+
+_log = logging.getLogger("daybreak.lab")
+_WAIT = 0.5  # seconds for a word from a worker, before the driver looks at the clock
+
+
+@final
+@dataclass(frozen=True)
+class Rules:
+    """How patient a sweep is."""
+
+    retries: int = 2  # Times that a run is tried again after it failed.
+    patience: float = 1800.0  # Seconds without a word after which a worker is taken to hang.
+    checkpoint: float = 30.0  # Seconds between two checkpoints of a run, at least.
+
+
+_USUAL = Rules()
+
+
+@final
+@dataclass
+class Labour:
+    """A cohort at a worker."""
+
+    cohort: Cohort
+    fresh: dict[str, Run]  # members not yet finished, by id
+    where: str = ""  # which worker; empty while it waits for one
+    steps: dict[str, int] = field(default_factory=dict)
+    heard: float = 0.0  # when the worker last spoke, by the monotonic clock
+    failures: int = 0  # in a row, without a member finished or a checkpoint kept in between
+
+
+@final
+@dataclass
+class State:
+    """How a sweep stands. Grows with the runs under way, not with those that are done."""
+
+    total: int
+    existing: int = 0  # done before this sweep began
+    outcomes: Counter[str] = field(default_factory=Counter)  # of the runs done since
+    operations: float = 0.0  # of the runs to do
+    operations_done: float = 0.0  # of those done since
+    began: float = field(default_factory=time.monotonic)
+    under_way: dict[int, Labour] = field(default_factory=dict)
+
+    @property
+    def done(self) -> int:
+        """Runs in the lab, failed ones among them."""
+        return self.existing + self.outcomes.total()
+
+    @property
+    def seconds_left(self) -> float | None:
+        """By the work done so far; None before there is any."""
+        ahead = sum(_share(labour) for labour in self.under_way.values())
+        done = self.operations_done + ahead
+        return (time.monotonic() - self.began) * (self.operations - done) / done if done else None
+
+
+def conduct(
+    runs: Sequence[Run],
+    lab: Lab,
+    executor: Executor,
+    *,
+    command: str,
+    memory: float | None = None,
+    rules: Rules = _USUAL,
+    on_change: Callable[[State], None] = lambda state: None,
+) -> State:
+    """Compute what a lab does not have yet. Interrupted at any moment, the same call goes on.
+
+    Args:
+        runs: all of them; those in the lab are not computed again, unless they had failed.
+        lab: where they are kept.
+        executor: who computes them.
+        command: what a person typed to get this, for the record.
+        memory: bytes that a worker may plan with; by default what the executor says.
+        rules: how often and how long to try.
+        on_change: called whenever there is news, with the state of the sweep.
+
+    Raises:
+        RequestError: if a model cannot take its task, or the lab is in use or cannot be one.
+        WorkError: if the lab cannot be written to any more.
+        KeyboardInterrupt: when interrupted; its sentence says what is safe and how to go on.
+    """
+    for run in runs:
+        cost(run)  # refuses a model that cannot take its task, before anything is written
+    with locked(lab.path):
+        lab.open()
+        todo = [run for run in runs if not lab.has(run)]
+        state = State(len(runs), len(runs) - len(todo))
+        on_change(state)
+        if not todo:
+            return state
+        driver = _Driver(lab, executor, command, rules, state, on_change)
+        with _interruptible(lab, state), closing(executor):
+            executor.open()
+            driver.run(pack(todo, executor.workers, memory or executor.memory))
+    return state
+
+
+@final
+class _Driver:
+    """Hands out cohorts, longest first, and takes in what workers say."""
+
+    def __init__(
+        self,
+        lab: Lab,
+        executor: Executor,
+        command: str,
+        rules: Rules,
+        state: State,
+        on_change: Callable[[State], None],
+    ):
+        self.lab, self.executor, self.command = lab, executor, command
+        self.rules, self.state, self.on_change = rules, state, on_change
+        self._numbers = itertools.count()
+        self._waiting: list[tuple[float, int, Labour]] = []
+
+    def run(self, cohorts: Sequence[Cohort]) -> None:
+        """Until every run is done or has failed for good."""
+        under_way = self.state.under_way
+        self.state.operations = sum(cohort.operations for cohort in cohorts)
+        for cohort in cohorts:
+            self._queue(cohort.runs, 0)
+        while self._waiting or under_way:
+            while self._waiting and len(under_way) < self.executor.workers:
+                self._hand_out()
+            for number, message in self.executor.events(_WAIT):
+                if number in under_way:
+                    self._hear(number, under_way[number], message)
+            self._look_at_the_clock()
+            self.on_change(self.state)
+
+    def _queue(self, runs: Sequence[Run], failures: int) -> None:
+        operations = sum(cost(run).operations for run in runs)
+        labour = Labour(Cohort(tuple(runs), operations), {run.id: run for run in runs}, failures=failures)
+        heapq.heappush(self._waiting, (-operations, next(self._numbers), labour))
+
+    def _hand_out(self) -> None:
+        _, number, labour = heapq.heappop(self._waiting)
+        found = {run.id: self.lab.load_checkpoint(run) for run in labour.cohort.runs}
+        checkpoints = {name: data for name, data in found.items() if data is not None}
+        self.state.under_way[number] = labour
+        self.executor.submit(number, Job(labour.cohort.runs, checkpoints, self.rules.checkpoint))
+
+    def _hear(self, number: int, labour: Labour, message: Message) -> None:
+        labour.heard = time.monotonic()
+        match message:
+            case Started(where):
+                labour.where = where
+            case Advanced(steps):
+                labour.steps.update(steps)
+            case Checkpoint(run, data):
+                with _writing(self.lab, self.state):
+                    self.lab.save_checkpoint(labour.fresh[run], data)
+                labour.failures = 0
+            case StartedOver(run, why):
+                _log.warning("run %s starts over: %s", run, why)
+            case Finished(run, record, seconds, device):
+                with _writing(self.lab, self.state):
+                    self.lab.save(labour.fresh[run], record, seconds=seconds, command=self.command, device=device)
+                self._count(labour, run, record.outcome)
+                labour.failures = 0
+            case Ended(None):
+                del self.state.under_way[number]
+            case Ended(traceback):
+                self._fail(number, labour, str(traceback), apart=True)
+            case Died(why):
+                # Once may be bad luck. Twice without progress, and it may be one of the members.
+                self._fail(number, labour, f"The worker died: {why}", apart=labour.failures > 0)
+
+    def _look_at_the_clock(self) -> None:
+        for number, labour in list(self.state.under_way.items()):
+            if labour.where and time.monotonic() - labour.heard > self.rules.patience:
+                self.executor.kill(number)
+                why = f"The worker was killed: it had not said a word for {self.rules.patience:g} seconds."
+                self._fail(number, labour, why, apart=True)
+
+    def _fail(self, number: int, labour: Labour, why: str, *, apart: bool) -> None:
+        """Try again: members of a cohort on their own, so that the one at fault takes no other with it."""
+        del self.state.under_way[number]
+        runs = list(labour.fresh.values())
+        if len(runs) > 1 and apart:
+            for run in runs:
+                self._queue([run], 0)
+        elif len(runs) == 1 and labour.failures >= self.rules.retries:
+            with _writing(self.lab, self.state):
+                self.lab.save_failure(runs[0], why, seconds=0.0, command=self.command, device=labour.where)
+            self._count(labour, runs[0].id, "failed")
+        elif runs:
+            self._queue(runs, labour.failures + 1)
+
+    def _count(self, labour: Labour, run: str, outcome: str) -> None:
+        done = labour.fresh.pop(run)
+        labour.steps.pop(run, None)
+        self.state.outcomes[outcome] += 1
+        self.state.operations_done += cost(done).operations
+
+
+def _share(labour: Labour) -> float:
+    """Operations that members under way have behind them."""
+    return sum(
+        cost(labour.fresh[run]).operations * step / labour.fresh[run].stop.budget for run, step in labour.steps.items()
+    )
+
+
+@contextmanager
+def _interruptible(lab: Lab, state: State) -> Iterator[None]:
+    """An interruption says what is safe and how to go on."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt(f"Interrupted: {_safe(lab, state)}. Run the same command again to go on.") from None
+
+
+@contextmanager
+def _writing(lab: Lab, state: State) -> Iterator[None]:
+    """A disk that is full, or gone, is a sentence."""
+    try:
+        yield
+    except OSError as error:
+        why = error.strerror or str(error)
+        raise WorkError(
+            f"The lab cannot be written to ({why}): {_safe(lab, state)}. Mend that, and run the same command again to go on."
+        ) from error
+
+
+def _safe(lab: Lab, state: State) -> str:
+    return f"{state.done:,} of {state.total:,} runs are safe in lab {str(lab.path)!r}"

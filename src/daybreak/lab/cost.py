@@ -1,0 +1,101 @@
+"""What a run costs: arithmetic and memory, counted on the model's own program without computing anything.
+
+The program is traced for one example. A product of matrices counts two operations per multiplication, everything
+else one per number it writes. For the backward pass every number written may have to be kept; an evaluation only needs
+the largest arrays beside each other.
+"""
+
+import math
+import time
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, NamedTuple, final
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from daybreak.models import AnyModel, Ends
+from daybreak.training import Run
+
+_BYTES = 4  # of a float32
+_COPIES = 4  # of the parameters while training: themselves, their gradient, two moments of Adam
+_BACKWARD = 3  # a step is about three forward passes
+
+
+@final
+@dataclass(frozen=True)
+class Cost:
+    """Of one run: operations if it spends its whole budget, bytes of its state, bytes while it computes a step."""
+
+    operations: float
+    state: int
+    workspace: int
+
+
+def cost(run: Run) -> Cost:
+    """Estimate the cost of a run.
+
+    Raises:
+        RequestError: if its model cannot take its task.
+    """
+    parameters, forward = _one_example(run.model, run.ends)
+    sets, examples = 2, run.task.sizes.validation or run.evaluation  # a clean set, and one like the training data
+    steps, evaluations = run.stop.budget, 1 + run.stop.budget / run.stop.every
+    return Cost(
+        operations=forward.operations * (steps * run.batch * _BACKWARD + evaluations * sets * examples),
+        state=_BYTES * (_COPIES * parameters + sets * examples * run.ends.length * (run.ends.features or 1)),
+        workspace=_BYTES * max(2 * run.batch * forward.written, 3 * examples * forward.largest),
+    )
+
+
+class _Count(NamedTuple):
+    """Of a traced program: operations, numbers written, and those of its largest array."""
+
+    operations: float
+    written: int
+    largest: int
+
+
+@lru_cache(maxsize=4096)
+def _one_example(model: AnyModel, ends: Ends) -> tuple[int, _Count]:
+    """Parameters of a model, and what a forward pass on one example takes."""
+    parameters = jax.eval_shape(lambda: model.init(jax.random.key(0), ends))
+    if ends.tokens is None:
+        inputs = jax.ShapeDtypeStruct((ends.length, ends.features), jnp.float32)
+    else:
+        inputs = jax.ShapeDtypeStruct((ends.length,), jnp.int32)
+    program = jax.make_jaxpr(lambda p, x: model.apply(p, x, ends).values)(parameters, inputs)
+    return sum(math.prod(x.shape) for x in jax.tree.leaves(parameters)), _count(program.jaxpr)
+
+
+def _count(program: Any) -> _Count:
+    """Add up the lines of a traced program, and of those that it calls."""
+    lines = [_Count(0.0, 0, 0)]
+    for line in program.eqns:
+        called = [x for x in map(_program, line.params.values()) if x is not None]
+        if called:
+            lines += map(_count, called)
+            continue
+        size = sum(math.prod(out.aval.shape) for out in line.outvars)
+        operations = size
+        if line.primitive.name == "dot_general":
+            (contracted, _), _ = line.params["dimension_numbers"]
+            operations *= 2 * math.prod(line.invars[0].aval.shape[i] for i in contracted)
+        lines.append(_Count(operations, size, size))
+    return _Count(sum(x.operations for x in lines), sum(x.written for x in lines), max(x.largest for x in lines))
+
+
+def _program(parameter: Any) -> Any:
+    inner = getattr(parameter, "jaxpr", parameter)
+    return inner if hasattr(inner, "eqns") else None
+
+
+def machine_speed() -> float:
+    """Operations a second of this machine, all cores together, by a product of matrices."""
+    x, best = np.ones((1024, 1024), np.float32), math.inf
+    for _ in range(6):
+        began = time.perf_counter()
+        _ = x @ x
+        best = min(best, time.perf_counter() - began)
+    return 2 * 1024**3 / best

@@ -1,0 +1,75 @@
+"""`daybreak sweep`: plans without doing, refuses without writing, and shows how it stands."""
+
+import io
+import json
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from daybreak.cli import main
+from daybreak.cli._watch import view
+from daybreak.lab.cohorts import Cohort
+from daybreak.lab.conduct import Labour, State
+from tests.lab.sweeping import RUNS, TOY
+
+
+@pytest.fixture(autouse=True)
+def _in_a_folder_with_a_sweep(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("toy.toml").write_text(TOY)
+    Path("bad.toml").write_text(TOY.replace("T = 4", "T = [4"))
+    Path("misfit.toml").write_text('[task]\nname = "markov"\n[model]\nname = "toy"')
+    Path("a_file").write_text("")
+
+
+def test_a_dry_run_plans_and_writes_nothing(capsys) -> None:
+    before = sorted(Path().iterdir())
+    assert main(["sweep", "toy.toml", "--dry-run", "--workers", "2", "--json"]) == 0
+    plan = json.loads(capsys.readouterr().out)
+    assert (plan["runs"], plan["existing"], plan["workers"]) == (24, 0, 2)
+    assert sum(cohort["runs"] for cohort in plan["cohorts"]) == 24
+    assert 10 < plan["seconds_at_most"] < 60
+    assert main(["sweep", "toy.toml", "--dry-run", "--workers", "2"]) == 0
+    said = capsys.readouterr().out
+    assert "24 runs, of which 0 are in the lab and 24 are to do." in said
+    assert "1 cohort, longest first, for 2 workers" in said
+    assert sorted(Path().iterdir()) == before
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("bad.toml", "bad.toml: Unclosed array (at line 8, column 1)."),
+        ("none.toml", "sweep file 'none.toml' cannot be read: No such file or directory."),
+        ("misfit.toml", "the toy model is not allowed here"),
+        ("toy.toml --lab a_file", "lab = 'a_file' is not allowed: it is a file"),
+        ("toy.toml --workers 0", "workers = 0 is not allowed: it must be at least 1."),
+        ("toy.toml --threads 0", "threads = 0 is not allowed: it must be at least 1."),
+        ("toy.toml --patience nan", "patience = nan is not allowed: it must be at least 0."),
+        ("toy.toml --retries -1", "retries = -1 is not allowed: it must be at least 0."),
+        ("toy.toml --address 10.0.0.1:6379", "address = '10.0.0.1:6379' is not allowed: it needs --executor ray."),
+        ("toy.toml --executor slurm", "Expected one of ('local', 'ray')"),
+    ],
+)
+def test_a_wrong_request_is_one_sentence_and_writes_nothing(line: str, said: str, capsys) -> None:
+    before = sorted(Path().iterdir())
+    assert main(["sweep", *line.split()]) == 2
+    out, err = capsys.readouterr()
+    assert not out
+    assert said in err
+    assert err.count("\n") == 1
+    assert sorted(Path().iterdir()) == before
+
+
+def test_what_is_seen_while_a_sweep_runs() -> None:
+    pair = {run.id: run for run in RUNS[:2]}
+    labour = Labour(Cohort(tuple(RUNS[:2]), 1e6), pair, where="worker 1", steps={RUNS[0].id: 60})
+    state = State(24, existing=3, operations=1e7, operations_done=2e6, under_way={0: labour})
+    state.outcomes.update(emerged=4, failed=1)
+    state.began -= 60
+    console = Console(width=100, file=io.StringIO())
+    console.print(view(state))
+    said = console.file.getvalue()  # pyright: ignore[reportAttributeAccessIssue]
+    assert "8 of 24 runs · 4 emerged, 1 failed · about " in said
+    assert "worker 1  2 runs at step 60 of 120  SingleLocation(T=4, d=2" in said
