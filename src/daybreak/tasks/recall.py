@@ -136,7 +136,7 @@ class Recall(Task[RecallWorld]):
         query = jnp.where(again < self.p, world.repeated[jnp.where(which < 0.5, 0, 1)], keys[0])
         return jnp.where(keys == query, keys[0], keys).at[0].set(query)
 
-    def _placed(self, bits: UInt32[Array, " N+1"]) -> Bool[Array, " N"]:
+    def _placed(self, bits: UInt32[Array, " draws"]) -> Bool[Array, " N"]:
         """Which slots hold the query's pair."""
         match self.placement:
             case "exactly":
@@ -181,7 +181,7 @@ def distinct(bits: UInt32[Array, " count"], size: int) -> Int[Array, " count"]:
     return jax.lax.scan(step, jnp.arange(size), (places, picks))[1]
 
 
-def at_least_one(uniform: Float[Array, " count+1"], rate: Float[Array, ""] | float) -> Bool[Array, " count"]:
+def at_least_one(uniform: Float[Array, " draws"], rate: Float[Array, ""] | float) -> Bool[Array, " slots"]:
     """Independent events of probability `rate`, given that one of them happens.
 
     The first to happen has a geometric distribution cut off at `count`, drawn by inversion; later ones are free.

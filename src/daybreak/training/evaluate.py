@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Bool, Float, PRNGKeyArray, PyTree
+from jaxtyping import Array, Bool, Float, Key, PRNGKeyArray, PyTree
 
 from daybreak.models import Output
 from daybreak.tasks import Example, Task
@@ -39,7 +39,7 @@ def evaluation_sets(run: Run, key: PRNGKeyArray, world: PyTree, train: Example |
     return EvaluationSets(both, jnp.stack([jnp.array(True), needed]))
 
 
-def _draw(task: Task[Any], keys: PRNGKeyArray, world: PyTree) -> Example:
+def _draw(task: Task[Any], keys: Key[Array, " examples"], world: PyTree) -> Example:
     return jax.vmap(task.sample, (0, None))(keys, world)
 
 
