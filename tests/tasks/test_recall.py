@@ -111,7 +111,9 @@ def test_the_repeated_tokens_are_two_at_random(draw):
 
 @pytest.mark.parametrize(("count", "size"), [(3, 5), (4, 4), (1, 3), (0, 2)])
 def test_distinct_draws_every_arrangement_equally_often(count, size):
-    drawn = jit(jax.vmap(lambda key: distinct(key, count, size)))(jax.random.split(jax.random.key(0), 10_000))
+    drawn = jit(jax.vmap(lambda key: distinct(jax.random.bits(key, (count,)), size)))(
+        jax.random.split(jax.random.key(0), 10_000)
+    )
     codes = np.asarray(drawn) @ size ** np.arange(count)
     allowed = [np.dot(x, size ** np.arange(count)) for x in permutations(range(size), count)]
     assert agrees(np.bincount(codes.astype(int), minlength=size**count), np.isin(np.arange(size**count), allowed))
@@ -120,7 +122,9 @@ def test_distinct_draws_every_arrangement_equally_often(count, size):
 @pytest.mark.parametrize("rate", [1e-6, 0.3, 1.0])
 def test_at_least_one_has_the_conditional_law(rate):
     keys = jax.random.split(jax.random.key(1), 10_000)
-    events = np.asarray(jit(jax.vmap(lambda key, r: at_least_one(key, r, 3), (0, None)))(keys, jnp.float32(rate)))
+    events = np.asarray(
+        jit(jax.vmap(lambda key, r: at_least_one(jax.random.uniform(key, (4,)), r), (0, None)))(keys, jnp.float32(rate))
+    )
     counts = np.bincount(events @ (4, 2, 1), minlength=8)
     size = np.array([sum(bits) for bits in product((0, 1), repeat=3)])
     expected = np.where(size > 0, rate**size * (1 - rate) ** (3 - size), 0.0)

@@ -10,27 +10,17 @@ import re
 import sys
 from collections.abc import Sequence
 from contextlib import redirect_stderr
-from typing import Annotated
+from importlib import import_module
+from typing import Annotated, Any, Union
 
 import tyro
 from rich.console import Console
 
-from daybreak.cli.demo import Demo
-from daybreak.cli.doctor import Doctor
-from daybreak.cli.reproduce import Reproduce
-from daybreak.cli.runs import Runs
-from daybreak.cli.sweep import Sweep
-from daybreak.cli.theory import Theory
 from daybreak.errors import RequestError, WorkError
 
-Verb = (
-    Annotated[Demo, tyro.conf.subcommand("demo")]
-    | Annotated[Theory, tyro.conf.subcommand("theory")]
-    | Annotated[Reproduce, tyro.conf.subcommand("reproduce")]
-    | Annotated[Sweep, tyro.conf.subcommand("sweep")]
-    | Annotated[Runs, tyro.conf.subcommand("runs")]
-    | Annotated[Doctor, tyro.conf.subcommand("doctor")]
-)
+VERBS = ("demo", "theory", "train", "sweep", "runs", "reproduce", "doctor")
+"""In the order of the help text; `daybreak.cli.demo.Demo` is what `daybreak demo` does, and so on."""
+
 _ABOUT = "Measure, explain, predict and hasten the emergence of sparse attention in training."
 
 
@@ -72,11 +62,18 @@ def parse(arguments: Sequence[str]):
     refusal = io.StringIO()
     try:
         with redirect_stderr(refusal):
-            return tyro.cli(Verb, prog="daybreak", description=_ABOUT, args=list(arguments))
+            return tyro.cli(_verb(arguments[0]), prog="daybreak", description=_ABOUT, args=list(arguments))
     except SystemExit as stop:
         if not stop.code:
             raise
         raise RequestError(_sentence(refusal.getvalue())) from None
+
+
+def _verb(name: str) -> Any:
+    """What can be asked for. If it is clear which verb is meant the others are not imported: some take a second."""
+    wanted = dict.fromkeys((name, *VERBS[-2:]) if name in VERBS else VERBS)  # of one alone tyro makes no subcommand
+    kinds = {verb: getattr(import_module(f"daybreak.cli.{verb}"), verb.capitalize()) for verb in wanted}
+    return Union[tuple(Annotated[kind, tyro.conf.subcommand(verb)] for verb, kind in kinds.items())]  # noqa: UP007
 
 
 def _sentence(message: str) -> str:
@@ -89,7 +86,7 @@ def _sentence(message: str) -> str:
     title, *rest = lines
     body = rest if title.startswith("─") else rest[1:]
     sections = [" ".join(x.split()) for x in re.split(r"^[─-]{3,}$", "\n".join(body), flags=re.MULTILINE)]
-    said = [sections[0].replace(" .", ".")]
+    said = [re.sub(r"^Error parsing \S+: ", "", sections[0].replace(" .", "."))]
     for section in sections[1:]:
         if near := re.match(r"Perhaps you meant: (\S+)", section):
             said.append(f"Perhaps you meant {near[1]}")

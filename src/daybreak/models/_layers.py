@@ -16,23 +16,21 @@ def linear_parameters(key: PRNGKeyArray, fan_in: int, fan_out: int, how: str, bi
     `torch` is the default of PyTorch, weights and bias uniform in ±1/√fan_in; `xavier` is uniform in ±√(6/(in + out)),
     `orthogonal` has singular values one, `normal` variance one, all with bias zero.
     """
-    weight_key, bias_key = jax.random.split(key)
+    shape = (fan_in, fan_out)
+    first_bias = jnp.zeros(fan_out)
     match how:
         case "torch":
-            reach = fan_in**-0.5
-            made = {"weight": jax.random.uniform(weight_key, (fan_in, fan_out), minval=-reach, maxval=reach)}
-            return made | (
-                {"bias": jax.random.uniform(bias_key, (fan_out,), minval=-reach, maxval=reach)} if bias else {}
-            )
+            drawn = jax.random.uniform(key, (fan_in + bias, fan_out), minval=-(fan_in**-0.5), maxval=fan_in**-0.5)
+            weight, first_bias = drawn[:fan_in], drawn[-1]
         case "xavier":
-            made = {"weight": jax.nn.initializers.xavier_uniform()(weight_key, (fan_in, fan_out))}
+            weight = jax.nn.initializers.xavier_uniform()(key, shape)
         case "orthogonal":
-            made = {"weight": jax.nn.initializers.orthogonal()(weight_key, (fan_in, fan_out))}
+            weight = jax.nn.initializers.orthogonal()(key, shape)
         case "normal":
-            made = {"weight": jax.random.normal(weight_key, (fan_in, fan_out))}
+            weight = jax.random.normal(key, shape)
         case _:
             raise AssertionError(how)
-    return made | ({"bias": jnp.zeros(fan_out)} if bias else {})
+    return {"weight": weight} | ({"bias": first_bias} if bias else {})
 
 
 def linear(parameters: Parameters, x: Float[Array, "rows in"]) -> Float[Array, "rows out"]:

@@ -10,6 +10,7 @@ import numpy as np
 from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
 
 from daybreak.tasks._check import as_float, as_floats, as_int, check_bool, check_whole, is_plain, refuse
+from daybreak.tasks._draw import below, uniform
 from daybreak.tasks._task import Circuit, Example, Guess, Sizes, Task, cross_entropy, share_correct
 
 
@@ -142,16 +143,15 @@ class MarkovChain(Task[MarkovWorld]):
 
     def sample(self, key: PRNGKeyArray, world: MarkovWorld) -> Example:
         """Draw the prefix, then follow the chain with a rolling window of its latest tokens, newest first."""
-        prefix_key, chain_key = jax.random.split(key)
-        prefix = jax.random.randint(prefix_key, (self._prefix,), 0, self.d)
+        bits = jax.random.bits(key, (self._prefix + self.generated,))
+        prefix = below(bits[: self._prefix], self.d)
         strengths = self._strengths(world)
 
-        def step(recent, uniform):
-            token = _draw(uniform, self._logits(strengths, recent, self.K))
+        def step(recent, at):
+            token = _draw(at, self._logits(strengths, recent, self.K))
             return jnp.append(token, recent[:-1]), token
 
-        uniforms = jax.random.uniform(chain_key, (self.generated,))
-        _, chain = jax.lax.scan(step, prefix[::-1][: self.order], uniforms)
+        _, chain = jax.lax.scan(step, prefix[::-1][: self.order], uniform(bits[self._prefix :]))
         relevant = jnp.asarray(self.relevant_by_block.any(axis=0))
         return Example(jnp.append(prefix, chain[:-1]), chain, relevant)
 
@@ -233,12 +233,12 @@ class MarkovChain(Task[MarkovWorld]):
         return self.order if self.prefix is None else self.prefix
 
 
-def _draw(uniform: Float[Array, ""], logits: Float[Array, " d"]) -> Int[Array, ""]:
+def _draw(at: Float[Array, ""], logits: Float[Array, " d"]) -> Int[Array, ""]:
     """Draw from softmax(logits) by inverting its distribution function: one random number, not one per state.
 
     The running sum is a product with a triangle of ones, three times as fast here as `cumsum`.
     """
     weights = jnp.exp(logits - jnp.max(logits))
     upto = jnp.matmul(jnp.tri(logits.size), weights, precision="highest")
-    below = jnp.sum(upto <= uniform * upto[-1], dtype=jnp.int32)
-    return jnp.minimum(below, logits.size - 1)  # rounding can put uniform × sum at the sum itself
+    passed = jnp.sum(upto <= at * upto[-1], dtype=jnp.int32)
+    return jnp.minimum(passed, logits.size - 1)  # rounding can put at × sum at the sum itself

@@ -8,9 +8,10 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
+from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray, UInt32
 
 from daybreak.tasks._check import as_float, as_int, check_choice, check_p, check_whole, is_plain, refuse
+from daybreak.tasks._draw import below, permutation, uniform
 from daybreak.tasks._task import Circuit, Example, Guess, Sizes, Task, cross_entropy, share_correct
 
 Placement = Literal["at-least-one", "bernoulli", "exactly"]
@@ -110,37 +111,40 @@ class Recall(Task[RecallWorld]):
 
     def world(self, key: PRNGKeyArray) -> RecallWorld:
         """Draw the two repeated tokens."""
-        return RecallWorld(distinct(key, 2, self.V))
+        return RecallWorld(distinct(jax.random.bits(key, (2,)), self.V))
 
     def sample(self, key: PRNGKeyArray, world: RecallWorld) -> Example:
         """Draw a query, the slots that hold it, the other keys, and the values of all keys.
 
         A random permutation of V tokens is only looked up at the keys that occur, so it is drawn only there.
         """
-        tokens_key, query_key, slots_key = jax.random.split(key, 3)
-        keys, values = jax.vmap(lambda key: distinct(key, self._distinct, self.V))(jax.random.split(tokens_key))
-        keys = self._ask_again(query_key, keys, world)
-        placed = self._placed(slots_key)
+        bits = jax.random.bits(key, (2 * self._distinct + 2 + self.N + 1,))
+        tokens, query, slots = jnp.split(bits, (2 * self._distinct, 2 * self._distinct + 2))
+        keys, values = jax.vmap(lambda bits: distinct(bits, self.V))(tokens.reshape(2, -1))
+        keys = self._ask_again(uniform(query), keys, world)
+        placed = self._placed(slots)
         chosen = jnp.where(placed, 0, jnp.cumsum(~placed))  # which of the keys each slot holds; the first is the query
         pairs = jnp.stack([keys[chosen], values[chosen]], axis=1)
         relevant = jnp.zeros(self.length, bool).at[np.array(self.value_positions)].set(placed)
         return Example(jnp.append(pairs.reshape(-1), keys[0]), values[:1], relevant[None, :])
 
-    def _ask_again(self, key: PRNGKeyArray, keys: Int[Array, " keys"], world: RecallWorld) -> Int[Array, " keys"]:
+    def _ask_again(
+        self, uniform: Float[Array, " 2"], keys: Int[Array, " keys"], world: RecallWorld
+    ) -> Int[Array, " keys"]:
         """With probability p, swap the first key, which is the query, with one of the repeated tokens."""
-        again, which = jax.random.uniform(key, (2,))
+        again, which = uniform
         query = jnp.where(again < self.p, world.repeated[jnp.where(which < 0.5, 0, 1)], keys[0])
         return jnp.where(keys == query, keys[0], keys).at[0].set(query)
 
-    def _placed(self, key: PRNGKeyArray) -> Bool[Array, " N"]:
+    def _placed(self, bits: UInt32[Array, " draws"]) -> Bool[Array, " N"]:
         """Which slots hold the query's pair."""
         match self.placement:
             case "exactly":
-                return jax.random.permutation(key, self.N) < self.B
+                return permutation(bits[:-1]) < self.B
             case "bernoulli":
-                return jax.random.uniform(key, (self.N,)) < self.B / self.N
+                return uniform(bits[:-1]) < self.B / self.N
             case "at-least-one":
-                return at_least_one(key, self.B / self.N, self.N)
+                return at_least_one(uniform(bits), self.B / self.N)
 
     def clean(self) -> "Recall":
         """The query's pair occurs exactly once, and no query is more frequent than another."""
@@ -165,23 +169,24 @@ class Recall(Task[RecallWorld]):
         return Guess("one of the values in the context", loss=math.log(self.N), accuracy=1 / self.N)
 
 
-def distinct(key: PRNGKeyArray, count: int, size: int) -> Int[Array, " count"]:
-    """The first `count` entries of a random permutation of range(size), by as many steps of Fisher and Yates."""
-    picks = jax.random.randint(key, (count,), jnp.arange(count), size)
+def distinct(bits: UInt32[Array, " count"], size: int) -> Int[Array, " count"]:
+    """The first entries of a random permutation of range(size), by as many steps of Fisher and Yates."""
+    places = jnp.arange(bits.size)
+    picks = places + below(bits, size - places)
 
     def step(pool, at):
         i, pick = at
         return pool.at[pick].set(pool[i]), pool[pick]
 
-    return jax.lax.scan(step, jnp.arange(size), (jnp.arange(count), picks))[1]
+    return jax.lax.scan(step, jnp.arange(size), (places, picks))[1]
 
 
-def at_least_one(key: PRNGKeyArray, rate: Float[Array, ""] | float, count: int) -> Bool[Array, " count"]:
+def at_least_one(uniform: Float[Array, " draws"], rate: Float[Array, ""] | float) -> Bool[Array, " slots"]:
     """Independent events of probability `rate`, given that one of them happens.
 
     The first to happen has a geometric distribution cut off at `count`, drawn by inversion; later ones are free.
     """
-    uniform = jax.random.uniform(key, (count + 1,))
+    count = uniform.size - 1
     log_miss = jnp.log1p(-jnp.asarray(rate))  # −∞ at rate 1, where the first slot is the one
     beyond = uniform[count] * jnp.expm1(count * log_miss)
     first = jnp.minimum(jnp.floor(jnp.log1p(beyond) / log_miss), count - 1)

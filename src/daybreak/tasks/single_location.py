@@ -100,10 +100,11 @@ class SingleLocation(Task[SingleLocationWorld]):
 
     def sample(self, key: PRNGKeyArray, world: SingleLocationWorld) -> Example:
         """Draw T tokens, put the relevant one at its B positions, and apply W* to it."""
-        tokens_key, repeat_key, position_key = jax.random.split(key, 3)
-        tokens = jax.random.normal(tokens_key, (self.T + 1, self.d)) / jnp.sqrt(self.d)
-        token = jnp.where(jax.random.bernoulli(repeat_key, self.p), world.repeated, tokens[-1])
-        ranks = jax.random.permutation(position_key, self.T) if world.ranks is None else world.ranks
+        # One draw for everything: tokens, and for each of them its rank in a random order, and whether to repeat.
+        normal = jax.random.normal(key, ((self.T + 1) * (self.d + 1),)).reshape(self.T + 1, -1)
+        tokens, other = normal[:, :-1] / jnp.sqrt(self.d), normal[:, -1]
+        token = jnp.where(jax.scipy.special.ndtr(other[-1]) < self.p, world.repeated, tokens[-1])
+        ranks = jnp.argsort(other[:-1]) if world.ranks is None else world.ranks
         relevant = ranks < self.B
         inputs = jnp.where(relevant[:, None], token[None, :], tokens[:-1])
         if self.feature:

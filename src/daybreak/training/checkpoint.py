@@ -20,7 +20,7 @@ Arrays = dict[str, NDArray[Any]]
 
 
 @final
-class DamagedCheckpoint(Exception):
+class DamagedCheckpoint(Exception):  # noqa: N818
     """Bytes that are not the checkpoint they should be. The run they were for can be started over."""
 
     def __init__(self, run_id: str, why: str):

@@ -6,6 +6,7 @@ the program, and one that is done costs nothing. On an accelerator they run side
 """
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, Literal, NamedTuple, get_args
 
 import jax
@@ -15,7 +16,7 @@ from jaxtyping import Array, Bool, Int, PRNGKeyArray, PyTree
 from daybreak.errors import RequestError
 from daybreak.tasks import Example
 from daybreak.training.evaluate import EvaluationSets, evaluation_sets, measure
-from daybreak.training.run import Run, shape
+from daybreak.training.run import Run, shape, without_stop
 
 Purpose = Literal["task", "init", "training set", "data", "evaluation", "dropout"]
 
@@ -41,11 +42,14 @@ def stack(runs: Sequence[Run]) -> Run:
     if not runs:
         raise RequestError("a cohort needs at least one run.")
     if len({shape(run) for run in runs}) > 1:
-        raise RequestError("the runs of a cohort must differ only in seed, learning rate and scalars such as B and p.")
-    return jax.tree.map(lambda *leaves: jnp.stack([jnp.asarray(x) for x in leaves]), *runs)
+        raise RequestError(
+            "the runs of a cohort must differ only in seed, stop rule, learning rate and scalars such as B and p."
+        )
+    members = [without_stop(run) for run in runs]
+    return jax.tree.map(lambda *leaves: jnp.stack([jnp.asarray(x) for x in leaves]), *members)
 
 
-@jax.jit
+@partial(jax.jit, compiler_options={"xla_backend_optimization_level": 1})  # runs once: quick to compile counts
 def begin(cohort: Run) -> tuple[Learner, Ground]:
     """Draw worlds, data sets and initial parameters of all members."""
     return _each(_begin, cohort)

@@ -1,14 +1,14 @@
 """What is measured between steps: clean and training-like loss and accuracy, and where attention goes."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Bool, Float, PRNGKeyArray, PyTree
+from jaxtyping import Array, Bool, Float, Key, PRNGKeyArray, PyTree
 
 from daybreak.models import Output
-from daybreak.tasks import Example
+from daybreak.tasks import Example, Task
 from daybreak.training.run import Run
 
 _ROWS_OF_A_CHUNK = 1 << 13  # positions worked on at once: bounds the memory of an evaluation, and fits the cache
@@ -25,20 +25,26 @@ def evaluation_sets(run: Run, key: PRNGKeyArray, world: PyTree, train: Example |
     """Draw the clean set; like the training data are the training set itself, if there is one, or fresh examples."""
     clean, size = run.task.clean(), run.task.sizes.validation or run.evaluation
     keys = jax.random.split(key, (2, size))
-    first = jax.vmap(clean.sample, (0, None))(keys[0], world)
-    if train is None:
-        second = jax.vmap(run.task.sample, (0, None))(keys[1], world)
-    else:
+    needed = jnp.array(True)
+    if train is not None:
+        first = _draw(clean, keys[0], world)
         second = jax.tree.map(lambda x: x[np.arange(size) % run.task.sizes.train], train)
-    needed = jnp.stack([jnp.array(True), _differ(clean, run.task) | (train is not None)])
-    return EvaluationSets(jax.tree.map(lambda *x: jnp.stack(x), first, second), needed)
+        both = _stack(first, second)
+    elif jax.tree.structure(clean) != jax.tree.structure(run.task):
+        both = _stack(_draw(clean, keys[0], world), _draw(run.task, keys[1], world))
+    else:  # one compiled body draws both
+        tasks = _stack(clean, run.task)
+        needed = jnp.any(jnp.array([x[0] != x[1] for x in jax.tree.leaves(tasks)]))
+        both = jax.vmap(lambda task, keys: _draw(task, keys, world))(tasks, keys)
+    return EvaluationSets(both, jnp.stack([jnp.array(True), needed]))
 
 
-def _differ(a: PyTree, b: PyTree) -> Bool[Array, ""]:
-    if jax.tree.structure(a) != jax.tree.structure(b):
-        return jnp.array(True)
-    pairs = zip(jax.tree.leaves(a), jax.tree.leaves(b), strict=True)
-    return jnp.any(jnp.array([False, *(x != y for x, y in pairs)]))
+def _draw(task: Task[Any], keys: Key[Array, " examples"], world: PyTree) -> Example:
+    return jax.vmap(task.sample, (0, None))(keys, world)
+
+
+def _stack(*trees: Any) -> Any:
+    return jax.tree.map(lambda *x: jnp.stack([jnp.asarray(y) for y in x]), *trees)
 
 
 def measure(run: Run, parameters: PyTree, world: PyTree, sets: EvaluationSets) -> dict[str, Array]:

@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import Any, final
 
 import equinox as eqx
@@ -66,8 +66,13 @@ class Run(eqx.Module):
 
 
 def shape(run: Run) -> Any:
-    """What runs of one cohort have in common: everything but the scalars that a compiled program takes as arguments."""
-    return jax.tree.structure(run)
+    """What runs of one cohort have in common: all but their stop rules and the scalars that a program takes as arguments."""
+    return jax.tree.structure(without_stop(run))
+
+
+def without_stop(run: Run) -> Run:
+    """The part of a run that is compiled; when to stop is decided outside."""
+    return replace(run, stop=Stop())
 
 
 def canonical(run: Run) -> bytes:

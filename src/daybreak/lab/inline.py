@@ -1,0 +1,56 @@
+"""The executor that is this process itself: one cohort at a time, on all of its cores."""
+
+import os
+from collections.abc import Iterator, Sequence
+from typing import final
+
+from daybreak.lab.executor import Event
+from daybreak.lab.messages import Job, Message, Started
+from daybreak.lab.work import work
+
+
+@final
+class InlineExecutor:
+    """Computes when asked for events. A job that hangs hangs here too, as a person expects of a command."""
+
+    def __init__(self) -> None:
+        self._jobs: dict[int, Iterator[Message]] = {}
+
+    def open(self) -> None:
+        """Always ready."""
+
+    def close(self) -> None:
+        """Forget what is under way."""
+        self._jobs.clear()
+
+    @property
+    def workers(self) -> int:
+        """One job at a time."""
+        return 1
+
+    @property
+    def memory(self) -> float:
+        """This machine's memory, with some to spare."""
+        return 0.8 * os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+
+    def submit(self, number: int, job: Job) -> None:
+        """Take up a job."""
+        self._jobs[number] = _all(job)
+
+    def events(self, timeout: float) -> Sequence[Event]:
+        """Compute until there is news."""
+        for number, messages in list(self._jobs.items()):
+            message = next(messages, None)
+            if message is not None:
+                return [Event(number, message)]
+            del self._jobs[number]
+        return []
+
+    def kill(self, number: int) -> None:
+        """Forget a job."""
+        self._jobs.pop(number, None)
+
+
+def _all(job: Job) -> Iterator[Message]:
+    yield Started("this process")
+    yield from work(job)
