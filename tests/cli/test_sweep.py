@@ -63,7 +63,7 @@ def test_a_wrong_request_is_one_sentence_and_writes_nothing(line: str, said: str
 
 def test_what_is_seen_while_a_sweep_runs() -> None:
     pair = {run.id: run for run in RUNS[:2]}
-    labour = Labour(pair, 1e6, where="worker 1", steps={RUNS[0].id: 60})
+    labour = Labour(pair, dict.fromkeys(pair, 1e6), where="worker 1", steps={RUNS[0].id: 60})
     state = State(24, existing=3, operations=1e7, operations_done=2e6, under_way={0: labour})
     state.outcomes.update(emerged=4, failed=1)
     state.began -= 60

@@ -46,7 +46,7 @@ class Labour:
     """A cohort at a worker."""
 
     fresh: dict[str, Run]  # members not yet finished, by id
-    operations: float  # of each
+    operations: dict[str, float]  # of each
     where: str = ""  # which worker; empty while it waits for one
     steps: dict[str, int] = field(default_factory=dict)
     heard: float = 0.0  # when the worker last spoke, by the monotonic clock
@@ -144,7 +144,8 @@ class _Driver:
         under_way = self.state.under_way
         self.state.operations = sum(cohort.operations for cohort in cohorts)
         for cohort in cohorts:
-            self._queue({run.id: run for run in cohort.runs}, cohort.operations / len(cohort.runs))
+            names = [run.id for run in cohort.runs]
+            self._queue(dict(zip(names, cohort.runs, strict=True)), dict(zip(names, cohort.each, strict=True)))
         while self._waiting or under_way:
             while self._waiting and len(under_way) < self.executor.workers:
                 self._hand_out()
@@ -154,9 +155,9 @@ class _Driver:
             self._look_at_the_clock()
             self.on_change(self.state)
 
-    def _queue(self, runs: dict[str, Run], operations: float, failures: int = 0) -> None:
+    def _queue(self, runs: dict[str, Run], operations: dict[str, float], failures: int = 0) -> None:
         labour = Labour(runs, operations, failures=failures)
-        heapq.heappush(self._waiting, (-operations * len(runs), next(self._numbers), labour))
+        heapq.heappush(self._waiting, (-sum(operations[name] for name in runs), next(self._numbers), labour))
 
     def _hand_out(self) -> None:
         _, number, labour = heapq.heappop(self._waiting)
@@ -216,12 +217,12 @@ class _Driver:
         del labour.fresh[run]
         labour.steps.pop(run, None)
         self.state.outcomes[outcome] += 1
-        self.state.operations_done += labour.operations
+        self.state.operations_done += labour.operations[run]
 
 
 def _share(labour: Labour) -> float:
     """Operations that members under way have behind them."""
-    return sum(labour.operations * step / labour.fresh[run].stop.budget for run, step in labour.steps.items())
+    return sum(labour.operations[run] * step / labour.fresh[run].stop.budget for run, step in labour.steps.items())
 
 
 @contextmanager
