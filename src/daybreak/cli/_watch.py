@@ -41,7 +41,7 @@ def view(state: "State") -> Group:
 
 
 def _line(labour: "Labour") -> tuple[str, str, str]:
-    run = next(iter(labour.fresh.values()))
+    run = max(labour.fresh.values(), key=lambda run: run.stop.budget)
     count = f"{len(labour.fresh)} run{'s' * (len(labour.fresh) != 1)}"
     step = max(labour.steps.values(), default=0)
     how_far = f"{count} at step {step:,} of {run.stop.budget:,}" if step else f"{count}, starting"

@@ -52,11 +52,7 @@ def _parts(group: list[tuple[Run, Cost]], share: float, memory: float) -> list[l
     """Parts of nearly equal size, for equal sizes share a compiled program, and of members about equally long."""
     group = sorted(group, key=lambda member: -member[1].operations)
     _, largest = group[0]
-    fit = (
-        max(1, min(LARGEST, int((memory - largest.workspace) / max(largest.state, 1))))
-        if memory < math.inf
-        else LARGEST
-    )
+    fit = max(1, int(min(LARGEST, (memory - largest.workspace) / max(largest.state, 1))))
     by_share = math.ceil(sum(each.operations for _, each in group) / share)
     count = min(len(group), max(by_share, math.ceil(len(group) / fit)))
     bounds = [len(group) * i // count for i in range(count + 1)]
