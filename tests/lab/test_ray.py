@@ -116,3 +116,4 @@ def test_an_address_where_nobody_answers_is_refused(programs: Path, tmp_path: Pa
         _, said = driver.communicate(timeout=120)
     assert driver.returncode == 1
     assert "address = '127.0.0.1:1' is not allowed: no Ray cluster lets us in there" in said
+    assert not (tmp_path / "lab").exists()

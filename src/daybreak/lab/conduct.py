@@ -107,17 +107,17 @@ def conduct(
     """
     for run in {shape(run): run for run in runs}.values():
         cost(run)  # refuses a model that cannot take its task, before anything is written
-    with locked(lab.path):
-        lab.open()
-        todo = [run for run in runs if not lab.has(run)]
-        state = State(len(runs), len(runs) - len(todo))
-        on_change(state)
-        if not todo:
-            return state
-        driver = _Driver(lab, executor, command, rules, state, on_change)
-        with _interruptible(lab, state), closing(executor):
-            executor.open()
-            driver.run(pack(todo, executor.workers, memory or executor.memory))
+    if all(lab.has(run) for run in runs):
+        return State(len(runs), len(runs))
+    with closing(executor):
+        executor.open()  # before the lab is touched: an address where nobody answers leaves no trace
+        with locked(lab.path):
+            lab.open()
+            todo = [run for run in runs if not lab.has(run)]
+            state = State(len(runs), len(runs) - len(todo))
+            with _interruptible(lab, state):
+                driver = _Driver(lab, executor, command, rules, state, on_change)
+                driver.run(pack(todo, executor.workers, memory or executor.memory))
     return state
 
 
