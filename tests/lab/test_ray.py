@@ -1,5 +1,6 @@
 """Ray for real: two nodes on this machine, one of them killed in the middle of a sweep."""
 
+import json
 import os
 import secrets
 import shutil
@@ -16,7 +17,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.lab.sweeping import measurements
+from tests.end_to_end.test_command import COMMAND
+from tests.lab.sweeping import TOY, measurements
 
 pytestmark = [
     pytest.mark.slow,
@@ -113,6 +115,22 @@ def test_a_node_killed_in_the_middle_loses_nothing(
     assert driver.returncode == 0, said
     assert 2 <= done < 24
     assert measurements(tmp_path) == measurements(undisturbed), "to the bit, on Ray and on this machine alone"
+
+
+def test_a_cluster_for_the_occasion(undisturbed: Path, programs: Path, tmp_path: Path) -> None:
+    """The command itself, without an address; two shapes, so that two tasks run at a time."""
+    (tmp_path / "toy.toml").write_text(TOY.replace("batch = 8", "batch = [8, 9]"))
+    line = ["sweep", "toy.toml", "--executor", "ray", "--workers", "2", "--checkpoint", "0", "--json"]
+    environment = {**os.environ, "JAX_COMPILATION_CACHE_DIR": str(programs)}
+    done = subprocess.run(
+        [*COMMAND, *line], cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=120, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert not done.stderr
+    assert "failed" not in json.loads(done.stdout)["outcomes"]
+    found = measurements(tmp_path / "lab")
+    assert len(found) == 48
+    assert {name: found[name] for name in measurements(undisturbed)} == measurements(undisturbed)
 
 
 def test_an_address_where_nobody_answers_is_refused(programs: Path, tmp_path: Path) -> None:

@@ -31,9 +31,11 @@ class RayExecutor:
         """
         os.environ["RAY_USAGE_STATS_ENABLED"] = "0"  # nothing is reported to anybody
         os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")  # as Ray will, without its warning
-        if address is None and "RAY_AUTH_MODE" not in os.environ:
-            # A cluster of our own obeys nobody else, and leaves no token in anybody's home.
-            os.environ |= {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": secrets.token_hex(32)}
+        if address is None:
+            # A cluster of our own listens on this machine only (Ray's word for it; seen in /proc/net/tcp) …
+            os.environ.setdefault("RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER", "0")
+            if "RAY_AUTH_MODE" not in os.environ:  # … obeys nobody else, and leaves no token in anybody's home
+                os.environ |= {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": secrets.token_hex(32)}
         try:
             import ray
         except ImportError:
@@ -50,7 +52,7 @@ class RayExecutor:
         ray = self._ray
         options: dict[str, Any] = {"logging_level": "ERROR", "log_to_driver": False}
         if self._address is None:
-            options |= {"address": "local", "include_dashboard": False, "_node_ip_address": "127.0.0.1"}
+            options |= {"address": "local", "include_dashboard": False}
             options["num_cpus"] = (self._workers or os.cpu_count() or 1) * self._threads
         else:
             options["address"] = self._address
@@ -132,4 +134,5 @@ def _stream(job: bytes, threads: int) -> Iterator[bytes]:
     from daybreak.lab.work import work
 
     yield encode(Started(f"{socket.gethostname()} {os.getpid()}"))
-    yield from map(encode, work(decode(job)))
+    for message in work(decode(job)):  # not `yield from map`: Ray at times sends into its generators
+        yield encode(message)
