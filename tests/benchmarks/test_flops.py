@@ -22,7 +22,9 @@ def counted(run: Run) -> float:
 
     key = jax.random.key(0)
     parameters = jax.eval_shape(lambda key: run.model.init(key, run.ends), key)
-    return jax.jit(jax.grad(loss)).lower(parameters, jax.eval_shape(batch, key)).compile().cost_analysis()["flops"]
+    cost = jax.jit(jax.grad(loss)).lower(parameters, jax.eval_shape(batch, key)).compile().cost_analysis()
+    assert cost is not None
+    return cost["flops"]
 
 
 @pytest.mark.parametrize(

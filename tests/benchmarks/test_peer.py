@@ -92,6 +92,7 @@ def _state(parameters: dict[str, Any], tokens: bool) -> dict[str, Any]:
 
 def _minimal(run: Run, parameters: Any) -> Any:
     ends = run.ends
+    assert isinstance(run.model, MinimalAttention)
     made = peer.MinimalAttention(ends.tokens, ends.length, ends.reads[0], heads=run.model.heads)
     made.load_state_dict(_minimal_state(parameters), strict=False)
     return made
