@@ -108,25 +108,23 @@ def test_equal_parameters_give_equal_outputs_gradients_and_steps(run: Run) -> No
     model = _minimal(run, parameters) if isinstance(run.model, MinimalAttention) else _transformer(run, parameters)
 
     @jax.jit
-    def outputs(parameters):
-        return jax.vmap(lambda x: run.model.apply(parameters, x, run.ends).values)(examples.inputs)
-
-    @jax.jit
     def step(parameters, state):
-        gradient = jax.grad(lambda x: jnp.mean(jax.vmap(run.task.loss)(outputs(x), examples)))(parameters)
-        return gradient, *run.optimizer.step(gradient, state, parameters)
+        def loss(parameters):
+            outputs = jax.vmap(lambda x: run.model.apply(parameters, x, run.ends).values)(examples.inputs)
+            return jnp.mean(jax.vmap(run.task.loss)(outputs, examples)), outputs
+
+        gradient, outputs = jax.grad(loss, has_aux=True)(parameters)
+        return outputs, gradient, *run.optimizer.step(gradient, state, parameters)
 
     inputs, targets = (_tensor(x) for x in (examples.inputs, examples.target))
-    ours = outputs(parameters)
-    np.testing.assert_allclose(model(inputs).detach().numpy().reshape(ours.shape), ours, rtol=1e-4, atol=1e-5)
-
     kind = torch.optim.AdamW if run.optimizer.name == "adamw" else torch.optim.Adam
     optimizer = kind(model.parameters(), lr=run.optimizer.learning_rate, fused=True)
     score = peer.regression_loss if run.ends.tokens is None else peer.token_loss
     training = peer.Training(model, score, lambda: (inputs, targets), optimizer, compiled=False)
-    state = run.optimizer.init(parameters)
+    state = jax.jit(run.optimizer.init)(parameters)
     for _ in range(3):
-        gradient, parameters, state = step(parameters, state)
+        ours, gradient, parameters, state = step(parameters, state)
+        np.testing.assert_allclose(model(inputs).detach().numpy().reshape(ours.shape), ours, rtol=1e-3, atol=1e-4)
         training.step()
         wanted = {"gradient": _named(run, gradient), "parameter": _named(run, parameters)}
         assert set(wanted["parameter"]) == {name for name, _ in model.named_parameters()}
@@ -184,7 +182,7 @@ def test_single_location_samples_have_the_task_in_them() -> None:
 
 
 def test_recall_samples_have_the_task_in_them() -> None:
-    """Every answer stands behind its key, and the query occurs as often as in Daybreak's samples."""
+    """Every answer stands behind its key, and the query occurs as often as the task says."""
     N, V, B, batch = 4, 9, 2.0, 4000
     torch.manual_seed(0)
     inputs, targets = (x.numpy() for x in peer.recall(N=N, V=V, B=B, batch=batch))
@@ -196,9 +194,7 @@ def test_recall_samples_have_the_task_in_them() -> None:
     for row, held, row_values in zip(keys[:200], placed[:200], values[:200], strict=True):
         assert len(set(row[~held])) == len(row[~held])
         assert len(set(row_values[~held])) == len(row_values[~held])
-    task = Recall(N=N, V=V, B=B)
-    ours = jax.vmap(task.sample, (0, None))(jax.random.split(jax.random.key(0), batch), task.world(jax.random.key(1)))
-    assert placed.sum(1).mean() == pytest.approx(float(jnp.mean(jnp.sum(ours.relevant, axis=(1, 2)))), abs=0.06)
+    assert placed.sum(1).mean() == pytest.approx(B / (1 - (1 - B / N) ** N), abs=0.06)
     assert np.bincount(query[:, 0], minlength=V) / batch == pytest.approx(np.full(V, 1 / V), abs=0.03)
 
 
