@@ -2,14 +2,15 @@
 
 A product of (n, k) by (k, m) takes 2nkm. Going back takes it twice more, once for each factor, so three times in all; the
 first product of a model needs no gradient of its input, and takes it twice. Per sequence, with n positions, r of them
-read, width w, heads of total width i, MLP m, f input features and o outputs:
+read, width w, h heads of total width i, MLP m, f input features and o outputs:
 
     embedding   2 · 2nfw                         (none for tokens, which are looked up)
-    each block  3 · (2qwi + 4nwi + 4si + 2qiw + 4qwm)
+    each block  3 · (4qwi + min(4nwi + 4si, 4qwi + 4shw) + 4qwm)
     read-out    3 · 2rwo
 
 where q counts the rows a block is needed at, n for all blocks but the last and r for that one, and s the pairs of a row and
-a position it may see, qn or about half of it when causal. Softmax, norms, activations, sampling and the optimizer are
+a position it may see, qn or about half of it when causal. The first of the two ways makes keys and values of every
+position, the second brings queries to the context. Softmax, norms, activations, sampling and the optimizer are
 left out: `tests/benchmarks/test_flops.py` holds the sum against what XLA counts.
 """
 
@@ -28,8 +29,8 @@ def required(run: Run) -> int:
         rows = ends.reads if layer == model.layers - 1 else range(n)
         q = len(rows)
         seen = sum(row + 1 for row in rows) if model.causal else q * n
-        blocks += (
-            2 * q * w * inside + 4 * n * w * inside + 4 * seen * inside + 2 * q * inside * w + 4 * q * w * model.mlp
-        )
+        make_keys = 4 * n * w * inside + 4 * seen * inside
+        bring_queries = 4 * q * w * inside + 4 * seen * model.heads * w
+        blocks += 4 * q * w * inside + min(make_keys, bring_queries) + 4 * q * w * model.mlp
     readout = 2 * len(ends.reads) * w * ends.outputs
     return run.batch * (2 * embedding + 3 * (blocks + readout))
