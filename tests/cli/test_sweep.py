@@ -9,7 +9,6 @@ from rich.console import Console
 
 from daybreak.cli import main
 from daybreak.cli._watch import view
-from daybreak.lab.cohorts import Cohort
 from daybreak.lab.conduct import Labour, State
 from tests.lab.sweeping import RUNS, TOY
 
@@ -44,7 +43,8 @@ def test_a_dry_run_plans_and_writes_nothing(capsys) -> None:
         ("none.toml", "sweep file 'none.toml' cannot be read: No such file or directory."),
         ("misfit.toml", "the toy model is not allowed here"),
         ("toy.toml --lab a_file", "lab = 'a_file' is not allowed: it is a file"),
-        ("toy.toml --workers 0", "workers = 0 is not allowed: it must be at least 1."),
+        ("toy.toml --workers -1", "workers = -1 is not allowed: it must be at least 0."),
+        ("toy.toml --workers x", "'x' is not a whole number"),
         ("toy.toml --threads 0", "threads = 0 is not allowed: it must be at least 1."),
         ("toy.toml --patience nan", "patience = nan is not allowed: it must be at least 0."),
         ("toy.toml --retries -1", "retries = -1 is not allowed: it must be at least 0."),
@@ -64,7 +64,7 @@ def test_a_wrong_request_is_one_sentence_and_writes_nothing(line: str, said: str
 
 def test_what_is_seen_while_a_sweep_runs() -> None:
     pair = {run.id: run for run in RUNS[:2]}
-    labour = Labour(Cohort(tuple(RUNS[:2]), 1e6), pair, where="worker 1", steps={RUNS[0].id: 60})
+    labour = Labour(pair, dict.fromkeys(pair, 1e6), where="worker 1", steps={RUNS[0].id: 60})
     state = State(24, existing=3, operations=1e7, operations_done=2e6, under_way={0: labour})
     state.outcomes.update(emerged=4, failed=1)
     state.began -= 60

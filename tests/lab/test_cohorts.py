@@ -27,6 +27,7 @@ def test_every_run_is_in_one_cohort(runs: list[Run], workers: int, memory: float
     for cohort in packed:
         assert len({shape(run) for run in cohort.runs}) == 1
         assert len(cohort.runs) <= cohorts.LARGEST
+        assert cohort.each == tuple(cost(run).operations for run in cohort.runs)
         each = cost(cohort.runs[0])
         assert len(cohort.runs) == 1 or each.workspace + len(cohort.runs) * each.state <= memory
     lengths = [cohort.operations for cohort in packed]
@@ -39,6 +40,14 @@ def test_one_worker_gets_whole_groups_and_two_get_parts_of_equal_size() -> None:
     assert [len(cohort.runs) for cohort in cohorts.pack(long, 2, 1e12)] == [6] * 8
     short = [_run(seed=seed) for seed in range(48)]
     assert [len(cohort.runs) for cohort in cohorts.pack(short, 2, 1e12)] == [48], "not worth compiling twice"
+
+
+def test_runs_of_other_budgets_may_share_a_cohort_but_long_ones_stay_together() -> None:
+    mixed = [_run(seed=seed, budget=10**9 if seed % 4 == 0 else 10**8) for seed in range(48)]
+    packed = cohorts.pack(mixed, 2, 1e12)
+    assert [{run.stop.budget for run in cohort.runs} for cohort in packed][:2] == [{10**9}] * 2
+    assert len({len(cohort.runs) for cohort in packed}) == 1
+    assert len(cohorts.pack([_run(budget=10), _run(budget=20)], 1, 1e12)) == 1
 
 
 def test_scalars_share_a_cohort_and_shapes_do_not() -> None:

@@ -59,7 +59,10 @@ def test_what_exists_is_not_run_again(undisturbed: Path, programs: Path, tmp_pat
     state = carry_out(lab, programs)
     assert (state.total, state.existing, state.outcomes.total()) == (24, 22, 2)
     assert measurements(lab) == measurements(undisturbed)
+    left_behind = lab / "runs" / RUNS[5].id / "checkpoint.safetensors"
+    left_behind.write_bytes(b"of a driver that was killed between a result and the end of its checkpoint")
     again = carry_out(lab, programs)
+    assert not left_behind.exists()
     assert (again.existing, again.outcomes.total()) == (24, 0)
     assert not _workers()
 

@@ -35,13 +35,13 @@ def view(state: "State") -> Group:
     bar = Table.grid()
     bar.add_row(ProgressBar(state.total, state.done, width=60))
     workers = Table.grid(padding=(0, 2))
-    for labour in state.under_way.values():
+    for labour in filter(lambda labour: labour.fresh, state.under_way.values()):
         workers.add_row(*(Text(x, no_wrap=True, overflow="ellipsis") for x in _line(labour)))
     return Group(Text(" · ".join(x for x in parts if x), style="bold"), bar, workers)
 
 
 def _line(labour: "Labour") -> tuple[str, str, str]:
-    run = next(iter(labour.fresh.values()), labour.cohort.runs[0])
+    run = max(labour.fresh.values(), key=lambda run: run.stop.budget)
     count = f"{len(labour.fresh)} run{'s' * (len(labour.fresh) != 1)}"
     step = max(labour.steps.values(), default=0)
     how_far = f"{count} at step {step:,} of {run.stop.budget:,}" if step else f"{count}, starting"

@@ -39,16 +39,14 @@ class Sweep:
     executor: Annotated[
         Literal["local", "ray"], tyro.conf.arg(help="Processes of this machine, or tasks of a Ray cluster.")
     ] = "local"
-    workers: Annotated[
-        Whole | None, tyro.conf.arg(help="Cohorts trained at a time; by default as many as there are cores for.")
-    ] = None
+    workers: Annotated[Whole, tyro.conf.arg(help="Cohorts trained at a time; 0: as many as there are cores for.")] = 0
     threads: Annotated[
         Whole, tyro.conf.arg(help="Cores for each worker. Measurements depend on it, in their last bits.")
     ] = 1
     gpus: Annotated[float, tyro.conf.arg(help="Share of a GPU for each worker, with --executor ray.")] = 0.0
     address: Annotated[
-        str | None, tyro.conf.arg(help="Ray cluster to connect to; by default one is started on this machine.")
-    ] = None
+        str, tyro.conf.arg(metavar="HOST:PORT", help="Ray cluster to connect to; if empty one is started here.")
+    ] = ""
     retries: Annotated[Whole, tyro.conf.arg(help="Times a run is tried again before it is recorded as failed.")] = 2
     patience: Annotated[float, tyro.conf.arg(help="Seconds without a word after which a worker is taken to hang.")] = (
         1800.0
@@ -72,7 +70,7 @@ class Sweep:
     def _check(self) -> None:
         check_new_folder("lab", self.lab)
         for name, least in (
-            ("workers", 1),
+            ("workers", 0),
             ("threads", 1),
             ("retries", 0),
             ("patience", 0),
@@ -80,7 +78,7 @@ class Sweep:
             ("gpus", 0),
         ):
             value = getattr(self, name)
-            if value is not None and not value >= least:
+            if not value >= least:
                 raise RequestError(f"{name} = {value:g} is not allowed: it must be at least {least}.")
         for name in ("address", "gpus"):
             if getattr(self, name) and self.executor != "ray":
@@ -90,10 +88,10 @@ class Sweep:
         if self.executor == "ray":
             from daybreak.lab.ray import RayExecutor
 
-            return RayExecutor(self.address, self.workers, self.threads, self.gpus)
+            return RayExecutor(self.address or None, self.workers or None, self.threads, self.gpus)
         from daybreak.lab.local import LocalExecutor, program_cache
 
-        return LocalExecutor(self.workers, self.threads, program_cache(self.lab))
+        return LocalExecutor(self.workers or None, self.threads, program_cache(self.lab))
 
     def _carry_out(self, runs: "list[Run]") -> Answer:
         from daybreak.lab import Lab

@@ -22,36 +22,38 @@ _WORTH_COMPILING = 1e11  # operations: some ten seconds of one core, about what 
 @final
 @dataclass(frozen=True)
 class Cohort:
-    """Runs of one shape, and the operations that all of them cost if they spend their budgets."""
+    """Runs of one shape, and what each costs in operations if it spends its budget."""
 
     runs: tuple[Run, ...]
-    operations: float
+    each: tuple[float, ...]
+
+    @property
+    def operations(self) -> float:
+        """Of all of them."""
+        return sum(self.each)
 
 
 def pack(runs: Sequence[Run], workers: int, memory: float) -> list[Cohort]:
     """Cohorts for so many workers with so many bytes each; every run is in exactly one of them."""
-    groups: dict[object, list[Run]] = {}
+    groups: dict[object, list[tuple[Run, Cost]]] = {}
     for run in runs:
-        groups.setdefault(shape(run), []).append(run)
-    priced = [(group, cost(group[0])) for group in groups.values()]
-    everything = sum(len(group) * each.operations for group, each in priced)
+        groups.setdefault(shape(run), []).append((run, cost(run)))
+    everything = sum(each.operations for group in groups.values() for _, each in group)
     share = max(everything / (_ROUNDS * workers), _WORTH_COMPILING) if workers > 1 else math.inf
     cohorts = [
-        Cohort(tuple(part), len(part) * each.operations)
-        for group, each in priced
-        for part in _parts(group, _most(each, share, memory))
+        Cohort(tuple(run for run, _ in part), tuple(each.operations for _, each in part))
+        for group in groups.values()
+        for part in _parts(group, share, memory)
     ]
     return sorted(cohorts, key=lambda cohort: -cohort.operations)
 
 
-def _most(each: Cost, share: float, memory: float) -> int:
-    """Members of a cohort, by its share of the work and by memory; one at least."""
-    fit = (memory - each.workspace) / max(each.state, 1)
-    return max(1, int(min(LARGEST, share / each.operations, fit)))
-
-
-def _parts(group: list[Run], most: int) -> list[list[Run]]:
-    """Parts of nearly equal size: equal sizes share a compiled program."""
-    count = math.ceil(len(group) / most)
+def _parts(group: list[tuple[Run, Cost]], share: float, memory: float) -> list[list[tuple[Run, Cost]]]:
+    """Parts of nearly equal size, for equal sizes share a compiled program, and of members about equally long."""
+    group = sorted(group, key=lambda member: -member[1].operations)
+    _, largest = group[0]
+    fit = max(1, int(min(LARGEST, (memory - largest.workspace) / max(largest.state, 1))))
+    by_share = math.ceil(sum(each.operations for _, each in group) / share)
+    count = min(len(group), max(by_share, math.ceil(len(group) / fit)))
     bounds = [len(group) * i // count for i in range(count + 1)]
     return [group[a:b] for a, b in pairwise(bounds)]

@@ -15,13 +15,14 @@ from dataclasses import dataclass, field
 from typing import final
 
 from daybreak.errors import WorkError
+from daybreak.lab._folder import CHECKPOINT
 from daybreak.lab.cohorts import Cohort, pack
 from daybreak.lab.cost import cost
 from daybreak.lab.executor import Executor
 from daybreak.lab.lock import locked
 from daybreak.lab.messages import Advanced, Checkpoint, Died, Ended, Finished, Job, Message, Started, StartedOver
 from daybreak.lab.store import Lab
-from daybreak.training import Run
+from daybreak.training import Run, shape
 
 _log = logging.getLogger("daybreak.lab")
 _WAIT = 0.5  # seconds for a word from a worker, before the driver looks at the clock
@@ -45,8 +46,8 @@ _USUAL = Rules()
 class Labour:
     """A cohort at a worker."""
 
-    cohort: Cohort
     fresh: dict[str, Run]  # members not yet finished, by id
+    operations: dict[str, float]  # of each
     where: str = ""  # which worker; empty while it waits for one
     steps: dict[str, int] = field(default_factory=dict)
     heard: float = 0.0  # when the worker last spoke, by the monotonic clock
@@ -105,20 +106,33 @@ def conduct(
         WorkError: if the lab cannot be written to any more.
         KeyboardInterrupt: when interrupted; its sentence says what is safe and how to go on.
     """
-    for run in runs:
+    for run in {shape(run): run for run in runs}.values():
         cost(run)  # refuses a model that cannot take its task, before anything is written
-    with locked(lab.path):
-        lab.open()
-        todo = [run for run in runs if not lab.has(run)]
-        state = State(len(runs), len(runs) - len(todo))
-        on_change(state)
-        if not todo:
-            return state
-        driver = _Driver(lab, executor, command, rules, state, on_change)
-        with _interruptible(lab, state), closing(executor):
-            executor.open()
-            driver.run(pack(todo, executor.workers, memory or executor.memory))
+    todo = _missing(lab, runs)
+    if not todo:
+        return State(len(runs), len(runs))
+    with closing(executor):
+        executor.open()  # before the lab is touched: an address where nobody answers leaves no trace
+        with locked(lab.path):
+            lab.open()
+            todo = _missing(lab, todo)  # another sweep may have been at work until now
+            state = State(len(runs), len(runs) - len(todo))
+            with _interruptible(lab, state):
+                driver = _Driver(lab, executor, command, rules, state, on_change)
+                driver.run(pack(todo, executor.workers, memory or executor.memory))
     return state
+
+
+def _missing(lab: Lab, runs: Sequence[Run]) -> list[Run]:
+    """Runs to be trained. Beside the others no checkpoint stays, should a driver have died between the two."""
+    missing = []
+    for run in runs:
+        stale = lab.path / "runs" / run.id / CHECKPOINT
+        if not lab.has(run):
+            missing.append(run)
+        elif stale.exists():
+            stale.unlink(missing_ok=True)
+    return missing
 
 
 @final
@@ -144,7 +158,8 @@ class _Driver:
         under_way = self.state.under_way
         self.state.operations = sum(cohort.operations for cohort in cohorts)
         for cohort in cohorts:
-            self._queue(cohort.runs, 0)
+            names = [run.id for run in cohort.runs]
+            self._queue(dict(zip(names, cohort.runs, strict=True)), dict(zip(names, cohort.each, strict=True)))
         while self._waiting or under_way:
             while self._waiting and len(under_way) < self.executor.workers:
                 self._hand_out()
@@ -154,17 +169,16 @@ class _Driver:
             self._look_at_the_clock()
             self.on_change(self.state)
 
-    def _queue(self, runs: Sequence[Run], failures: int) -> None:
-        operations = sum(cost(run).operations for run in runs)
-        labour = Labour(Cohort(tuple(runs), operations), {run.id: run for run in runs}, failures=failures)
-        heapq.heappush(self._waiting, (-operations, next(self._numbers), labour))
+    def _queue(self, runs: dict[str, Run], operations: dict[str, float], failures: int = 0) -> None:
+        labour = Labour(runs, operations, failures=failures)
+        heapq.heappush(self._waiting, (-sum(operations[name] for name in runs), next(self._numbers), labour))
 
     def _hand_out(self) -> None:
         _, number, labour = heapq.heappop(self._waiting)
-        found = {run.id: self.lab.load_checkpoint(run) for run in labour.cohort.runs}
+        found = {name: self.lab.load_checkpoint(run) for name, run in labour.fresh.items()}
         checkpoints = {name: data for name, data in found.items() if data is not None}
         self.state.under_way[number] = labour
-        self.executor.submit(number, Job(labour.cohort.runs, checkpoints, self.rules.checkpoint))
+        self.executor.submit(number, Job(tuple(labour.fresh.values()), checkpoints, self.rules.checkpoint))
 
     def _hear(self, number: int, labour: Labour, message: Message) -> None:
         labour.heard = time.monotonic()
@@ -202,29 +216,27 @@ class _Driver:
     def _fail(self, number: int, labour: Labour, why: str, *, apart: bool) -> None:
         """Try again: members of a cohort on their own, so that the one at fault takes no other with it."""
         del self.state.under_way[number]
-        runs = list(labour.fresh.values())
-        if len(runs) > 1 and apart:
-            for run in runs:
-                self._queue([run], 0)
-        elif len(runs) == 1 and labour.failures >= self.rules.retries:
+        if len(labour.fresh) > 1 and apart:
+            for name, run in labour.fresh.items():
+                self._queue({name: run}, labour.operations)
+        elif len(labour.fresh) == 1 and labour.failures >= self.rules.retries:
+            ((name, run),) = labour.fresh.items()
             with _writing(self.lab, self.state):
-                self.lab.save_failure(runs[0], why, seconds=0.0, command=self.command, device=labour.where)
-            self._count(labour, runs[0].id, "failed")
-        elif runs:
-            self._queue(runs, labour.failures + 1)
+                self.lab.save_failure(run, why, seconds=0.0, command=self.command, device=labour.where)
+            self._count(labour, name, "failed")
+        elif labour.fresh:
+            self._queue(labour.fresh, labour.operations, labour.failures + 1)
 
     def _count(self, labour: Labour, run: str, outcome: str) -> None:
-        done = labour.fresh.pop(run)
+        del labour.fresh[run]
         labour.steps.pop(run, None)
         self.state.outcomes[outcome] += 1
-        self.state.operations_done += cost(done).operations
+        self.state.operations_done += labour.operations[run]
 
 
 def _share(labour: Labour) -> float:
     """Operations that members under way have behind them."""
-    return sum(
-        cost(labour.fresh[run]).operations * step / labour.fresh[run].stop.budget for run, step in labour.steps.items()
-    )
+    return sum(labour.operations[run] * step / labour.fresh[run].stop.budget for run, step in labour.steps.items())
 
 
 @contextmanager
