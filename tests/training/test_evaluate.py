@@ -76,7 +76,7 @@ def test_block_mass_is_seen_where_it_is_planted() -> None:
 
 @pytest.mark.parametrize("n", [1, 2, 3])
 def test_divergence_vanishes_at_the_truth_it_is_taken_from(n: int) -> None:
-    task = MarkovChain(d=6, L=2, generated=5)
+    task = MarkovChain(d=6, L=2, beta=2.0, generated=5)
     world = task.world(KEY)
     example = task.sample(jax.random.key(3), world)
     kl = task.scores(world, task.truncated(world, example.inputs, n), example)["kl"]

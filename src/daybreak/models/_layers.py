@@ -60,14 +60,39 @@ def attend(
 ) -> tuple[Float[Array, "rows width"], Float[Array, "heads rows length"]]:
     """Attention of some rows to every position: what they get, and the weights."""
     query = linear(block["query"], asking)
-    both = [linear(block[part], context) for part in ("key", "value")]
-    query, key, value = (x.reshape(x.shape[0], heads, -1) for x in (query, *both))
-    scores = jnp.einsum("rhe,the->hrt", query, key) * query.shape[-1] ** -0.5
-    if mask is not None:
-        scores = jnp.where(mask[None], scores, -jnp.inf)
-    weights = jax.nn.softmax(scores, axis=-1)
-    attended = jnp.einsum("hrt,the->rhe", weights, value).reshape(asking.shape[0], -1)
-    return linear(block["out"], attended), weights
+    (rows, inside), length = query.shape, context.shape[0]
+    query = query.reshape(rows, heads, -1) * (inside // heads) ** -0.5
+    few = rows * (inside + heads * length) < length * inside  # which of the two takes fewer operations
+    attended, weights = (_bring_queries if few else _make_keys)(block, query, context, mask)
+    return linear(block["out"], attended.reshape(rows, inside)), weights
+
+
+def _make_keys(block: Parameters, query: Float[Array, "rows heads e"], context: Float[Array, "length width"], mask):
+    """Keys and values of every position, then q Kᵀ and w V."""
+    heads = query.shape[1]
+    key, value = (linear(block[part], context).reshape(context.shape[0], heads, -1) for part in ("key", "value"))
+    weights = _softmax(jnp.einsum("rhe,the->hrt", query, key), mask)
+    return jnp.einsum("hrt,the->rhe", weights, value), weights
+
+
+def _bring_queries(block: Parameters, query: Float[Array, "rows heads e"], context: Float[Array, "length width"], mask):
+    """The same by (q W_Kᵀ) Xᵀ and (w X) W_V, which for few rows is far less.
+
+    The bias of the keys shifts all scores of a row alike, so it has no effect, and is left out.
+    """
+    by_head = (context.shape[1], query.shape[1], -1)
+    key, value = (block[part]["weight"].reshape(by_head) for part in ("key", "value"))
+    towards = jnp.einsum("rhe,whe->rhw", query, key)
+    weights = _softmax(jnp.einsum("rhw,tw->hrt", towards, context), mask)
+    mixed = jnp.einsum("hrt,tw->rhw", weights, context)
+    attended = jnp.einsum("rhw,whe->rhe", mixed, value)
+    if "bias" in block["value"]:
+        attended += block["value"]["bias"].reshape(1, *attended.shape[1:])
+    return attended, weights
+
+
+def _softmax(scores: Float[Array, "heads rows length"], mask: np.ndarray | None) -> Float[Array, "heads rows length"]:
+    return jax.nn.softmax(scores if mask is None else jnp.where(mask[None], scores, -jnp.inf), axis=-1)
 
 
 def drop(x: Float[Array, "rows width"], rate: float, key: PRNGKeyArray | None) -> Float[Array, "rows width"]:

@@ -1,0 +1,394 @@
+"""Training: Daybreak against plain PyTorch and against the machine's limit, and what it costs in memory and to compile.
+
+    python benchmarks/training.py               # all cases, under ten minutes
+    python benchmarks/training.py recall length # those whose name contains one of the words
+
+One JSON line per case on stdout, a table on stderr. Each case has a process of its own, so that its peak memory and the
+time to its first step are its own. Both sides use as many threads as the process has cores, and both sample their data. The
+timed parts alternate (ours, eager, compiled, ours, …); given are median, min and max over the rounds.
+
+- Daybreak is timed through `cohort.advance`, the program behind `daybreak train`. A call also evaluates, so a call of no steps is
+  timed beside each call of many and subtracted; what evaluation adds at the default interval is reported as a share.
+- PyTorch runs eagerly and under `torch.compile`; the faster one counts. The ratio is taken within a round.
+- The limit is the best product of two large matrices found in the same process; the operations a step requires are
+  those of `flops.py`.
+- Time to the first step starts after all imports and ends with `begin` and one step done, nothing cached on disk.
+- Memory is the peak resident size of the process after its first steps, before PyTorch is imported. Its growth with T is read
+  off what XLA sets aside for the program (`memory_analysis`): in the resident size the compiler's own memory would blur it.
+- A busy machine spoils all of it, and PyTorch's side more: its threads wait for each other at every operation. Each line
+  has the load the case began with; a warning follows if it was above a quarter of the cores.
+"""
+
+import json
+import os
+import platform
+import resource
+import statistics
+import sys
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass, replace
+from multiprocessing import get_context
+from typing import Any, final
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+from scipy.optimize import nnls
+
+import flops
+from daybreak.models import MinimalAttention, Transformer
+from daybreak.tasks import MarkovChain, Recall, SingleLocation
+from daybreak.training import Optimizer, Run, cohort
+
+ROUNDS = 5
+CHUNK = 1.0  # seconds of steps in a timed part
+MEMBERS = 8
+LENGTHS = (64, 128, 256)
+GROWTH, GROWTH_LENGTHS = "growth", (64, 128, 256, 512)
+SHARE, FIRST_STEP = 0.6, 10.0  # of the limit, at least; seconds, at most
+
+Report = dict[str, Any]
+
+
+@final
+@dataclass(frozen=True)
+class Case:
+    """What is measured of one run; a ratio if there is a peer to beat, the share of the limit if `limit`."""
+
+    run: Run
+    ratio: float | None = None
+    limit: bool = False
+    members: int = 1
+
+
+CASES = {
+    "two-layers": Case(Run(SingleLocation(T=32, d=16), Transformer()), ratio=1.6),
+    "one-layer": Case(Run(SingleLocation(T=64, d=16), Transformer(layers=1)), ratio=4.0),
+    "recall": Case(Run(Recall(N=16, V=256), Transformer(layers=4, norm="pre", causal=True)), ratio=1.2),
+    "markov": Case(
+        Run(MarkovChain(L=2), MinimalAttention(), Optimizer(name="adamw", learning_rate=0.08), batch=3000), ratio=5.0
+    ),
+    "cohort": Case(Run(SingleLocation(T=32, d=16), Transformer()), members=MEMBERS),
+    **{f"length-{T}": Case(Run(SingleLocation(T=T, d=16), Transformer()), limit=True) for T in LENGTHS},
+}
+
+
+@final
+class Ours:
+    """A cohort in training, timed."""
+
+    def __init__(self, runs: Sequence[Run]):
+        self.members, self.count, self.step = cohort.stack(runs), len(runs), 0
+        self.learners, self.ground = cohort.begin(self.members)
+        self.advance = compiled(self.members, self.learners, self.ground)
+        self.seconds(1)
+
+    def seconds(self, steps: int) -> float:
+        """Of a call that takes all members some steps further and evaluates them."""
+        self.step += steps
+        until, active = jnp.full(self.count, self.step, jnp.int32), jnp.ones(self.count, bool)
+        start = time.perf_counter()
+        self.learners, row = self.advance(self.members, self.learners, self.ground, until, active)
+        jax.block_until_ready((self.learners, row))
+        return time.perf_counter() - start
+
+    def per_step(self, steps: int) -> tuple[float, float]:
+        """Seconds of a step of one member without evaluation, and of an evaluation of one member."""
+        evaluation = self.seconds(0)
+        return (self.seconds(steps) - evaluation) / (steps * self.count), evaluation / self.count
+
+
+def compiled(members: Run, learners: Any, ground: Any) -> Any:
+    """The program that trains a cohort, from its arrays or from their shapes."""
+    count = jax.tree.leaves(members)[0].shape
+    until, active = jax.ShapeDtypeStruct(count, jnp.int32), jax.ShapeDtypeStruct(count, bool)
+    return cohort.advance.lower(members, learners, ground, until, active).compile()
+
+
+def program_mb(program: Any) -> float:
+    """What XLA sets aside for a program: arguments, results, and all in between."""
+    memory = program.memory_analysis()
+    sizes = memory.argument_size_in_bytes, memory.output_size_in_bytes, memory.temp_size_in_bytes
+    return sum(sizes) / 2**20
+
+
+def peers(run: Run, ground: cohort.Ground) -> dict[str, Any]:
+    """The same training in PyTorch, eager and compiled, in the same world; imported here, after memory was read."""
+    import torch
+
+    import peer
+
+    torch.set_num_threads(cores())
+    torch.manual_seed(run.seed)
+    world, train = (jax.tree.map(lambda x: torch.tensor(np.array(x[0])), part) for part in (ground.world, ground.train))
+    task, model, ends = run.task, run.model, run.ends
+
+    def sampler() -> Callable[[], Any]:
+        if isinstance(task, SingleLocation):
+            settings = {"T": task.T, "B": int(task.B), "p": task.p, "batch": run.batch}
+            return lambda: peer.single_location(world.W, world.repeated, **settings)
+        if isinstance(task, Recall):
+            settings = {"N": task.N, "V": task.V, "B": task.B, "batch": run.batch}
+            return lambda: peer.recall(**settings)
+        return peer.Epochs(train.inputs.long(), train.target.long(), run.batch)
+
+    def network() -> torch.nn.Module:
+        size = ends.tokens or ends.features or 0
+        if isinstance(model, MinimalAttention):
+            return peer.MinimalAttention(size, ends.length, ends.reads[0], heads=model.heads, epsilon=model.epsilon)
+        assert isinstance(model, Transformer)  # noqa: S101
+        sizes = {name: getattr(model, name) for name in ("layers", "heads", "width", "head_width", "mlp", "causal")}
+        embed = (torch.nn.Linear if ends.tokens is None else torch.nn.Embedding)(size, model.width)
+        return peer.Transformer(embed, ends.outputs, ends.length, norm=model.norm == "pre", **sizes)
+
+    def training(compiled: bool) -> Any:
+        net = network()
+        rule = {"adam": torch.optim.Adam, "adamw": torch.optim.AdamW}[run.optimizer.name]
+        optimizer = rule(net.parameters(), lr=run.optimizer.learning_rate, fused=True)
+        loss = peer.regression_loss if ends.tokens is None else peer.token_loss
+        return peer.Training(net, loss, sampler(), optimizer, compiled=compiled)
+
+    return {"eager": training(compiled=False), "compiled": training(compiled=True)}
+
+
+def cores() -> int:
+    """Cores this process may use, which is also how many threads XLA starts."""
+    return len(os.sched_getaffinity(0))
+
+
+def peer_seconds(training: Any, steps: int) -> float:
+    """Of one step of the peer."""
+    start = time.perf_counter()
+    for _ in range(steps):
+        training.step()
+    return (time.perf_counter() - start) / steps
+
+
+def matmul_peak() -> float:
+    """Operations a second of the best product of two large matrices."""
+    size = 2048
+    x = jax.random.normal(jax.random.key(0), (size, size))
+    product = jax.jit(jnp.matmul)
+    best = float("inf")
+    for _ in range(6):  # the first compiles
+        start = time.perf_counter()
+        product(x, x).block_until_ready()
+        best = min(best, time.perf_counter() - start)
+    return 2 * size**3 / best
+
+
+def measure(name: str) -> Report:
+    """All that is asked of one case, in this process."""
+    jax.config.update("jax_enable_compilation_cache", False)
+    if name == GROWTH:
+        return growth()
+    case, load = CASES[name], os.getloadavg()[0]
+    start = time.perf_counter()
+    ours = Ours([replace(case.run, seed=seed) for seed in range(case.members)])
+    first = time.perf_counter() - start
+    steps = enough(lambda n: ours.per_step(n)[0] * n * case.members)
+    report: Report = {
+        "case": name,
+        "cores": cores(),
+        "load_before": load,
+        "first_step_seconds": first,
+        "first_step_met": first <= FIRST_STEP,
+        "peak_memory_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
+        "program_memory_mb": program_mb(ours.advance),
+    }
+    if case.ratio is not None:
+        return report | against_peer(case, case.ratio, ours, steps)
+    if case.members > 1:
+        return report | against_one(case, ours, steps)
+    return report | against_limit(case, ours, steps)
+
+
+def enough(seconds: Callable[[int], float]) -> int:
+    """How many steps make a timed part long enough, by doubling; what is timed must be warm."""
+    steps = 1
+    while seconds(steps) < CHUNK / 2:
+        steps *= 2
+    return steps
+
+
+def own(case: Case, rounds: Sequence[tuple[float, float]]) -> Report:
+    """What rounds of our own say: time of a step, and the share that evaluation adds."""
+    steps, evaluations = zip(*rounds, strict=True)
+    interval = case.run.stop.every * statistics.median(steps)
+    evaluation = statistics.median(evaluations)
+    return {"milliseconds_per_step": spread(steps, 1e3), "evaluation_share": evaluation / (evaluation + interval)}
+
+
+def against_peer(case: Case, wanted: float, ours: Ours, steps: int) -> Report:
+    """Seed-steps a second relative to the faster of the two peers."""
+    rivals, failed, counts = peers(case.run, ours.ground), {}, {}
+    for name, training in list(rivals.items()):
+        try:
+            training.step()  # compiles
+            counts[name] = enough(lambda n, training=training: peer_seconds(training, n) * n)
+        except Exception as problem:  # torch.compile needs a C++ compiler: say so, and go on with the other one
+            failed[name] = f"{type(problem).__name__}: {str(problem).splitlines()[0]}"
+            del rivals[name]
+    rounds, theirs = [], {name: [] for name in rivals}
+    for _ in range(ROUNDS):
+        rounds.append(ours.per_step(steps))
+        for name, training in rivals.items():
+            theirs[name].append(peer_seconds(training, counts[name]))
+    faster = min(theirs, key=lambda name: statistics.median(theirs[name]))
+    ratio = spread([b / a[0] for a, b in zip(rounds, theirs[faster], strict=True)])
+    return own(case, rounds) | {
+        "peer_milliseconds_per_step": {name: spread(x, 1e3) for name, x in theirs.items()},
+        "peer_failed": failed,
+        "faster_peer": faster,
+        "ratio": ratio,
+        "ratio_wanted": wanted,
+        "ratio_met": ratio["median"] >= wanted,
+    }
+
+
+def against_one(case: Case, ours: Ours, steps: int) -> Report:
+    """Time of a member's step in a cohort relative to that of a run alone."""
+    alone = Ours([case.run])
+    rounds, single = [], []
+    for _ in range(ROUNDS):
+        rounds.append(ours.per_step(steps))
+        single.append(alone.per_step(steps * case.members))
+    ratio = spread([a[0] / b[0] for a, b in zip(rounds, single, strict=True)])
+    return own(case, rounds) | {
+        "members": case.members,
+        "alone_milliseconds_per_step": spread([x[0] for x in single], 1e3),
+        "per_seed_over_alone": ratio,
+        "per_seed_met": ratio["median"] <= 1,
+    }
+
+
+def against_limit(case: Case, ours: Ours, steps: int) -> Report:
+    """Required operations a second relative to a large matrix product."""
+    required, rounds, peaks = flops.required(case.run), [], []
+    for _ in range(ROUNDS):
+        rounds.append(ours.per_step(steps))
+        peaks.append(matmul_peak())
+    peak = max(peaks)
+    share = spread([required / step / peak for step, _ in rounds])
+    return own(case, rounds) | {
+        "T": case.run.ends.length,
+        "required_gflop_per_step": required / 1e9,
+        "matmul_peak_gflops": peak / 1e9,
+        "share_of_peak": share,
+        "share_wanted": SHARE,
+        "share_met": share["median"] >= SHARE,
+    }
+
+
+def spread(values: Sequence[float], scale: float = 1.0) -> dict[str, float]:
+    """Median and range."""
+    return {"median": statistics.median(values) * scale, "min": min(values) * scale, "max": max(values) * scale}
+
+
+def growth() -> Report:
+    """How the program's memory grows with T, compiled but not run: its exponent from length to length, at most 2.
+
+    The fit a + bT + cT² with no negative part is to be read, not judged: a peak is the larger of two phases, training and
+    evaluation, and which one is larger changes with T.
+    """
+    memory = []
+    for T in GROWTH_LENGTHS:
+        members = cohort.stack([Run(SingleLocation(T=T, d=16), Transformer())])
+        memory.append(program_mb(compiled(members, *jax.eval_shape(cohort.begin, members))))
+    T, found = np.array(GROWTH_LENGTHS, float), np.array(memory)
+    terms = np.stack([np.ones_like(T), T, T**2], axis=1)
+    parts, _ = nnls(terms / found[:, None], np.ones_like(found))
+    exponents = np.diff(np.log(found)) / np.diff(np.log(T))
+    return {
+        "case": GROWTH,
+        "T": list(GROWTH_LENGTHS),
+        "program_memory_mb": memory,
+        "constant_linear_quadratic_mb": parts.tolist(),
+        "largest_misfit": float(abs(terms @ parts / found - 1).max()),
+        "exponents": exponents.tolist(),
+        "growth_met": bool((exponents <= 2).all()),
+    }
+
+
+def chosen(words: Sequence[str]) -> list[str]:
+    """Cases whose name contains one of the words; all without words."""
+    names = [*CASES, GROWTH]
+    for word in words:
+        if not any(word in name for name in names):
+            sys.stderr.write(f"case = {word!r} is unknown: the cases are {', '.join(names)}.\n")
+            sys.exit(2)
+    return [name for name in names if not words or any(word in name for word in words)]
+
+
+def rounded(value: Any) -> Any:
+    """Four significant digits, all the way down."""
+    match value:
+        case dict():
+            return {key: rounded(x) for key, x in value.items()}
+        case list():
+            return [rounded(x) for x in value]
+        case float():
+            return float(f"{value:.4g}")
+        case _:
+            return value
+
+
+def table(reports: Sequence[Report]) -> Table:
+    """What was found, a case a row."""
+
+    def ranged(x: dict[str, float]) -> str:
+        return f"{x['median']:.3g} ({x['min']:.3g}–{x['max']:.3g})"
+
+    def found(report: Report) -> tuple[str, str, bool]:
+        if "ratio" in report:
+            return (
+                f"{ranged(report['ratio'])} × {report['faster_peer']} PyTorch",
+                f"≥ {report['ratio_wanted']}",
+                report["ratio_met"],
+            )
+        if "per_seed_over_alone" in report:
+            return f"{ranged(report['per_seed_over_alone'])} × a run alone, per seed", "≤ 1", report["per_seed_met"]
+        return (
+            f"{ranged(report['share_of_peak'])} of the matmul peak",
+            f"≥ {report['share_wanted']}",
+            report["share_met"],
+        )
+
+    made = Table(title=f"Training on {cores()} cores, {platform.machine()}; median (min–max) of {ROUNDS} rounds")
+    for heading in ("case", "ms a seed-step", "found", "wanted", "met", "first step s", "evaluation", "peak MB"):
+        made.add_column(heading)
+    for report in reports:
+        text, wanted, met = found(report)
+        made.add_row(
+            report["case"],
+            ranged(report["milliseconds_per_step"]),
+            text,
+            wanted,
+            "yes" if met else "no",
+            f"{report['first_step_seconds']:.1f}",
+            f"{report['evaluation_share']:.0%}",
+            f"{report['peak_memory_mb']:.0f}",
+        )
+    return made
+
+
+def main() -> None:
+    """Measure the chosen cases one after the other."""
+    names = chosen(sys.argv[1:])
+    reports = []
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn"), max_tasks_per_child=1) as fresh:
+        for name in names:
+            reports.append(rounded(fresh.submit(measure, name).result()))
+            print(json.dumps(reports[-1]), flush=True)
+    console = Console(stderr=True, width=140)
+    console.print(table([report for report in reports if report["case"] != GROWTH]))
+    if any(report.get("load_before", 0) > cores() / 4 for report in reports[:1]):
+        console.print("The machine was busy when this began: do not believe these figures.")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,206 @@
+"""The PyTorch peer is Daybreak's equal in all but the writing: outputs, gradients, steps, and what it samples."""
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from daybreak.models import MinimalAttention, Transformer
+from daybreak.tasks import Example, MarkovChain, Recall, SingleLocation
+from daybreak.training import Optimizer, Run
+
+torch = pytest.importorskip("torch", reason="the peer needs PyTorch: the extra `bench`")
+peer = pytest.importorskip("benchmarks.peer")
+torch.set_num_threads(1)  # small tensors, and other tests beside
+
+REGRESSION = Run(
+    SingleLocation(T=7, d=3),
+    Transformer(heads=2, width=16, head_width=4, mlp=32),
+    Optimizer(learning_rate=1e-2),
+    batch=5,
+)
+RECALL = Run(
+    Recall(N=3, V=8),
+    Transformer(heads=2, width=16, head_width=4, mlp=32, norm="pre", causal=True),
+    Optimizer(learning_rate=1e-2),
+    batch=5,
+)
+MARKOV = Run(
+    MarkovChain(d=6, L=1, generated=4, train=20),
+    MinimalAttention(heads=2),
+    Optimizer(name="adamw", learning_rate=1e-2),
+    batch=5,
+)
+
+
+def _transformer(run: Run, parameters: dict[str, Any]) -> Any:
+    """The peer of a Transformer, with Daybreak's parameters."""
+    model, ends = run.model, run.ends
+    assert isinstance(model, Transformer)
+    embed = (
+        torch.nn.Linear(ends.features, model.width)
+        if ends.tokens is None
+        else torch.nn.Embedding(ends.tokens, model.width)
+    )
+    made = peer.Transformer(
+        embed,
+        ends.outputs,
+        ends.length,
+        layers=model.layers,
+        heads=model.heads,
+        width=model.width,
+        head_width=model.head_width,
+        mlp=model.mlp,
+        norm=model.norm == "pre",
+        causal=model.causal,
+    )
+    made.load_state_dict(_state(parameters, tokens=ends.tokens is not None), strict=False)
+    return made
+
+
+def _state(parameters: dict[str, Any], tokens: bool) -> dict[str, Any]:
+    """Daybreak's parameters, or gradients, under the peer's names and in its layout."""
+
+    def linear(name: str, *parts: dict[str, Any]) -> dict[str, Any]:
+        weight = np.concatenate([np.asarray(part["weight"]) for part in parts], axis=1).T
+        bias = np.concatenate([np.asarray(part["bias"]) for part in parts])
+        return {f"{name}.weight": weight, f"{name}.bias": bias}
+
+    def norm(name: str, part: dict[str, Any]) -> dict[str, Any]:
+        return {f"{name}.weight": np.asarray(part["scale"]), f"{name}.bias": np.asarray(part["shift"])}
+
+    state = linear("readout", parameters["readout"])
+    if tokens:
+        state["embed.weight"] = np.asarray(parameters["embed"]["weight"])
+    else:
+        state |= linear("embed", parameters["embed"])
+    if "norm" in parameters:
+        state |= norm("norm", parameters["norm"])
+    for key, block in parameters.items():
+        if not key.startswith("block"):
+            continue
+        name = f"blocks.{key.removeprefix('block')}"
+        state |= linear(f"{name}.qkv", block["query"], block["key"], block["value"])
+        state |= linear(f"{name}.out", block["out"])
+        state |= linear(f"{name}.mlp.0", block["up"]) | linear(f"{name}.mlp.2", block["down"])
+        for part in ("norm1", "norm2"):
+            state |= norm(f"{name}.{part}", block[part]) if part in block else {}
+    return {name: torch.tensor(np.ascontiguousarray(value)) for name, value in state.items()}
+
+
+def _minimal(run: Run, parameters: Any) -> Any:
+    ends = run.ends
+    assert isinstance(run.model, MinimalAttention)
+    made = peer.MinimalAttention(ends.tokens, ends.length, ends.reads[0], heads=run.model.heads)
+    made.load_state_dict(_minimal_state(parameters), strict=False)
+    return made
+
+
+def _minimal_state(parameters: Any) -> dict[str, Any]:
+    return {"W": torch.tensor(np.asarray(parameters.W)), "V": torch.tensor(np.asarray(parameters.V))}
+
+
+@pytest.mark.parametrize("run", [REGRESSION, RECALL, MARKOV], ids=["regression", "recall", "markov"])
+def test_equal_parameters_give_equal_outputs_gradients_and_steps(run: Run) -> None:
+    parameters, examples = _start(run)
+    model = _minimal(run, parameters) if isinstance(run.model, MinimalAttention) else _transformer(run, parameters)
+
+    @jax.jit
+    def step(parameters, state):
+        def loss(parameters):
+            outputs = jax.vmap(lambda x: run.model.apply(parameters, x, run.ends).values)(examples.inputs)
+            return jnp.mean(jax.vmap(run.task.loss)(outputs, examples)), outputs
+
+        gradient, outputs = jax.grad(loss, has_aux=True)(parameters)
+        return outputs, gradient, *run.optimizer.step(gradient, state, parameters)
+
+    inputs, targets = (_tensor(x) for x in (examples.inputs, examples.target))
+    kind = torch.optim.AdamW if run.optimizer.name == "adamw" else torch.optim.Adam
+    optimizer = kind(model.parameters(), lr=run.optimizer.learning_rate, fused=True)
+    score = peer.regression_loss if run.ends.tokens is None else peer.token_loss
+    training = peer.Training(model, score, lambda: (inputs, targets), optimizer, compiled=False)
+    state = jax.jit(run.optimizer.init)(parameters)
+    for _ in range(3):
+        ours, gradient, parameters, state = step(parameters, state)
+        np.testing.assert_allclose(model(inputs).detach().numpy().reshape(ours.shape), ours, rtol=1e-3, atol=1e-4)
+        training.step()
+        wanted = {"gradient": _named(run, gradient), "parameter": _named(run, parameters)}
+        assert set(wanted["parameter"]) == {name for name, _ in model.named_parameters()}
+        for name, value in model.named_parameters():
+            for what, theirs in (("gradient", value.grad), ("parameter", value.data)):
+                ours = wanted[what][name]
+                if name.endswith(
+                    "qkv.bias"
+                ):  # softmax ignores the keys' bias: its gradient is rounding, and Adam blows it up
+                    theirs, ours = (torch.cat([x.chunk(3)[0], x.chunk(3)[2]]) for x in (theirs, ours))
+                close = 1e-4 * float(abs(ours).max())
+                np.testing.assert_allclose(theirs, ours, rtol=1e-3, atol=close, err_msg=f"{what} {name}")
+
+
+def _start(run: Run) -> tuple[Any, Example]:
+    """Parameters and a batch. The parameters are plain noise: what `init` draws does not matter here, and is slow to compile."""
+    random = np.random.default_rng(0)
+    shapes = jax.eval_shape(lambda key: run.model.init(key, run.ends), jax.random.key(0))
+    parameters = jax.tree.map(lambda x: jnp.asarray(random.normal(0, 0.2, x.shape), jnp.float32), shapes)
+
+    @jax.jit
+    def draw(key):
+        return jax.vmap(run.task.sample, (0, None))(jax.random.split(key, run.batch), run.task.world(key))
+
+    return parameters, draw(jax.random.key(0))
+
+
+def _named(run: Run, tree: Any) -> dict[str, Any]:
+    return (
+        _minimal_state(tree) if isinstance(run.model, MinimalAttention) else _state(tree, run.ends.tokens is not None)
+    )
+
+
+def _tensor(x: Any) -> Any:
+    tensor = torch.tensor(np.asarray(x))
+    return tensor if tensor.is_floating_point() else tensor.long()
+
+
+def test_single_location_samples_have_the_task_in_them() -> None:
+    task = SingleLocation(T=9, d=4, B=3, p=0.3)
+    world = task.world(jax.random.key(0))
+    W, repeated = (torch.tensor(np.asarray(x)) for x in (world.W, world.repeated))
+    torch.manual_seed(0)
+    inputs, targets = peer.single_location(W, repeated, T=9, B=3, p=0.3, batch=4000)
+    assert inputs.shape == (4000, 9, 5)
+    flagged = inputs[:, :, -1] == 1
+    assert (flagged.sum(1) == 3).all()
+    tokens = inputs[:, :, :-1][flagged].view(4000, 3, 4)
+    assert (tokens == tokens[:, :1]).all()
+    torch.testing.assert_close(tokens[:, 0] @ W.T, targets)
+    share = (tokens[:, 0] == repeated).all(1).float().mean()
+    assert share == pytest.approx(0.3, abs=0.03)
+    assert inputs[:, :, :-1][~flagged].var() == pytest.approx(1 / 4, rel=0.03)
+    assert flagged.float().mean(0) == pytest.approx(np.full(9, 1 / 3), abs=0.04)
+
+
+def test_recall_samples_have_the_task_in_them() -> None:
+    """Every answer stands behind its key, and the query occurs as often as the task says."""
+    N, V, B, batch = 4, 9, 2.0, 4000
+    torch.manual_seed(0)
+    inputs, targets = (x.numpy() for x in peer.recall(N=N, V=V, B=B, batch=batch))
+    assert inputs.shape == (batch, 2 * N + 1)
+    keys, values, query = inputs[:, :-1:2], inputs[:, 1:-1:2], inputs[:, -1:]
+    placed = keys == query
+    assert placed.any(1).all()
+    assert (values[placed] == np.broadcast_to(targets[:, None], placed.shape)[placed]).all()
+    for row, held, row_values in zip(keys[:200], placed[:200], values[:200], strict=True):
+        assert len(set(row[~held])) == len(row[~held])
+        assert len(set(row_values[~held])) == len(row_values[~held])
+    assert placed.sum(1).mean() == pytest.approx(B / (1 - (1 - B / N) ** N), abs=0.06)
+    assert np.bincount(query[:, 0], minlength=V) / batch == pytest.approx(np.full(V, 1 / V), abs=0.03)
+
+
+def test_every_epoch_shows_every_sequence_once() -> None:
+    sample = peer.Epochs(torch.arange(12)[:, None], torch.arange(12)[:, None], batch=4)
+    epochs = [torch.cat([sample()[0] for _ in range(3)])[:, 0] for _ in range(2)]
+    for epoch in epochs:
+        assert sorted(epoch.tolist()) == list(range(12))
+    assert epochs[0].tolist() != epochs[1].tolist()
