@@ -56,8 +56,8 @@ def test_scalars_share_a_cohort_and_shapes_do_not() -> None:
 
 
 def test_operations_and_memory_by_hand() -> None:
-    """One layer without MLP, read at the last position: keys and values everywhere, the rest in one row."""
-    T, d, width = 64, 4, 32
+    """One layer without MLP, read at the last position: the embedding everywhere, the rest in one row."""
+    T, d, width = 64, 16, 32
     run = Run(
         SingleLocation(T=T, d=d),
         Transformer(layers=1, heads=1, width=width, head_width=width, mlp=0, bias=False),
@@ -65,7 +65,7 @@ def test_operations_and_memory_by_hand() -> None:
         batch=8,
         evaluation=1,
     )
-    products = 2 * (T * (d + 1) * width + 2 * T * width**2 + 2 * width**2 + 2 * T * width + width * d)
+    products = 2 * (T * (d + 1) * width + 4 * width**2 + 2 * T * width + width * d)
     assert cost(run).operations == pytest.approx(3 * 8 * 1000 * products, rel=0.1), "products dominate"
     parameters = (d + 1) * width + 4 * width**2 + width * d
     assert cost(run).state == 4 * (4 * parameters + 2 * T * (d + 1))
