@@ -20,9 +20,9 @@ from daybreak.theory.flow import flow as flow
 from daybreak.theory.full import FullTrajectory as FullTrajectory
 from daybreak.theory.full import full_flow as full_flow
 from daybreak.theory.full import full_plateau as full_plateau
+from daybreak.theory.head_flow import HeadTrajectory as HeadTrajectory
+from daybreak.theory.head_flow import head_flow as head_flow
 from daybreak.theory.heads import HeadFlow as HeadFlow
-from daybreak.theory.heads import HeadTrajectory as HeadTrajectory
-from daybreak.theory.heads import head_flow as head_flow
 from daybreak.theory.patterns import Patterns as Patterns
 from daybreak.theory.patterns import patterns as patterns
 from daybreak.theory.patterns import plateau_levels as plateau_levels

@@ -85,6 +85,14 @@ def as_numbers(name: str, value: ArrayLike) -> Floats:
     return x
 
 
+def as_number(name: str, value: float) -> Floats:
+    """One finite float64 number, or a refusal."""
+    x = as_numbers(name, value)
+    if x.shape:
+        raise RequestError(f"{name} of shape {x.shape} is not allowed: give one number.")
+    return x
+
+
 def refuse(name: str, values: Floats, at_fault: Bools, why: str) -> None:
     """Refuse the first value at fault, saying why."""
     if np.any(at_fault):

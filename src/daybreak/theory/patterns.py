@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from daybreak._types import Floats
 from daybreak.errors import RequestError
-from daybreak.theory._setting import as_numbers, refuse
+from daybreak.theory._setting import as_number, as_numbers, refuse
 
 
 @final
@@ -90,7 +90,7 @@ def patterns(
     refuse("blocks", lengths, (lengths < 1) | (lengths % 1 != 0), "a block has a whole number of positions, at least 1")
     lengths = np.broadcast_to(lengths, m.shape).astype(np.int64)
     total = int(lengths.sum())
-    length = as_numbers("T", total if T is None else T)
+    length = as_number("T", total if T is None else T)
     refuse("T", length, (length < total) | (length % 1 != 0), f"the blocks take {total} positions, so T must be a whole "
            f"number of at least {total}")  # fmt: skip
     return Patterns(m, lengths, int(length), _check_gram(gram, m.size))

@@ -3,9 +3,9 @@
 Start. With uniform attention, a pattern has v_k' = (m_k/T)(1 + δ_k) − (H/T) v_k and δ_k' = m_k v_k / (T |block k|), v_k the
 value of each head along V*_k and δ_k the logit of its block above the others: growth against a damping of H/T.
 
-First plateau. All heads attend to block 1, with V = m_1 V*_1 / H and a residual attention σ on each position of block k.
-Whatever moves the heads alike leaves this plateau no more. But a difference between heads that sums to zero does not change R,
-and in it δv' = m_k σ q, q' = m_k σ (1/|block 1| + 1/|block k|) δv, q the logit of block k against block 1: it grows at
+First plateau. All heads attend to block 1, with V_h = m_1 V*_1 / H, and attention σ is left on each position of block k.
+What moves all heads alike does not lead away from here. But differences between heads that sum to zero leave R as it is, and then
+δv' = m_k σ q, q' = m_k σ (1/|block 1| + 1/|block k|) δv, q the logit of block k against block 1. They grow at
 
     m_k σ √(1/|block 1| + 1/|block k|)        (`published`: m_k √(σ/|block k|))
 
