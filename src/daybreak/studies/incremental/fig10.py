@@ -63,7 +63,7 @@ def _judge(tables: Tables) -> Findings:
         spreads.append(
             max(np.abs(still[f"head1_block{k}"] - still[f"head{h}_block{k}"]).max() for k in (1, 2) for h in (2, 3))
         )
-    ratios = {T: _ratio(transitions, T) for T in np.unique(transitions["T"])}
+    ratios = {T: _ratio(transitions, T) for T in np.unique(transitions["T"]).tolist()}
     claims = (
         Claim(
             id="B10",

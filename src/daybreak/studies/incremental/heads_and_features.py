@@ -7,7 +7,7 @@ from daybreak.studies._study import Claim, Findings, Scale, Study, Table, Tables
 
 _STRENGTHS = 1.7 ** np.arange(2.0, -1.0, -1.0)
 _T, _EPS = 8, 1e-6
-_PAIR, _PAIR_T, _PAIR_HEADS = (2.0, 1.0), 6, 2
+_PAIR, _PAIR_T, _PAIR_HEADS = [2.0, 1.0], 6, 2
 _NEGATIVE = -0.2
 
 
@@ -59,7 +59,7 @@ def _second(g: float, eps: float) -> float:
 def _judge(tables: Tables) -> Findings:
     heads, correlated, noise = tables["heads"], tables["correlated"], tables["noise"]
     levels = theory.plateau_levels(theory.patterns(_STRENGTHS, T=_T))
-    counts = np.unique(heads["heads"])
+    counts = np.unique(heads["heads"]).tolist()
     ends = {H: heads["loss"][heads["heads"] == H][-1] for H in counts}
     goals = {H: levels[min(H, _STRENGTHS.size)] for H in counts}
     seconds = {H: _crossing(select(heads, heads["heads"] == H), levels[1:3].mean()) for H in counts if H > 1}

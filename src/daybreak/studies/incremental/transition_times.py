@@ -4,6 +4,8 @@ Two patterns of strengths m and 1. The closed form t = T (m² − 1)(ln 1/ε)² 
 depend on ε drops out of the slope of √t over ln 1/ε, so that slope is held against it, with nothing fitted.
 """
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from daybreak import measure, pictures, theory
@@ -29,21 +31,23 @@ def _measure(scale: Scale) -> Tables:
     return {"slopes": rows, "noise": curve}
 
 
+def _tasks(rows: Table) -> Iterator[tuple[theory.Patterns, int]]:
+    for T, H, m in zip(rows["T"], rows["H"], rows["m"], strict=True):
+        yield theory.patterns([m, 1.0], T=int(T)), int(H)
+
+
 def _second(rows: Table, eps: float, flow: theory.HeadFlow) -> np.ndarray:
     """Second transition at each row, from noise on the two blocks whose draw depends on nothing but H."""
     times = []
-    for T, H, m in zip(rows["T"].astype(int), rows["H"].astype(int), rows["m"], strict=True):
-        start = np.pad(np.random.default_rng(0).uniform(-eps, eps, (H, 2)), [(0, 0), (0, T - 2)])
-        times.append(theory.head_flow(theory.patterns([m, 1.0], T=T), H, start=start, flow=flow).transitions[1])
+    for task, H in _tasks(rows):
+        start = np.pad(np.random.default_rng(0).uniform(-eps, eps, (H, 2)), [(0, 0), (0, task.T - 2)])
+        times.append(theory.head_flow(task, H, start=start, flow=flow).transitions[1])
     return np.array(times)
 
 
 def _closed(rows: Table, flow: theory.HeadFlow) -> np.ndarray:
     """Closed form over (ln 1/ε)²."""
-    settings = zip(rows["T"].astype(int), rows["H"].astype(int), rows["m"], strict=True)
-    return np.array(
-        [theory.saddle_time(theory.patterns([m, 1.0], T=T), H, np.exp(-1), flow=flow) for T, H, m in settings]
-    )
+    return np.array([theory.saddle_time(task, H, np.exp(-1), flow=flow) for task, H in _tasks(rows)])
 
 
 def _judge(tables: Tables) -> Findings:
@@ -72,7 +76,8 @@ def _judge(tables: Tables) -> Findings:
             "with nothing fitted",
             verdict=verdict(np.abs(off["logits"]).max() <= 0.1),
             note=f"{where}. Holds if every slope is within 10 %. For the published flow, without T: "
-            f"{off['published'].min():+.1%} to {off['published'].max():+.1%}, it is faster, so noise must be smaller still for the leading order to lead.",
+            f"{off['published'].min():+.1%} to {off['published'].max():+.1%}; it is faster, so noise must be smaller still for the leading "
+            "order to lead.",
         ),
         Claim(
             id="B4l-law",
@@ -80,8 +85,8 @@ def _judge(tables: Tables) -> Findings:
             paper="ours, not the paper's",
             ours=str(laws["logits"]),
             verdict=verdict(max(abs(law["a"] - 1), abs(law["b"] + 1), abs(law["c"] - 1)) <= 0.1),
-            note=f"Law of the squared slope, {where}. Closed form: C = 0.25, exponents 1, −1, 1. Holds if they are within 0.1. That of H is not "
-            "at noise of 1e-12: many heads leave sooner, before attention ages as it does later (docs/incremental.md).",
+            note=f"Law of the squared slope, {where}. Closed form: C = 0.25, exponents 1, −1, 1. Holds if they are within 0.1. "
+            "That of H is not at noise of 1e-12: many heads leave sooner, before attention ages as it does later (docs/incremental.md).",
         ),
     )
     return Findings(claims, laws)
