@@ -11,6 +11,7 @@ is another flow, and a faster one.
 Values V_h are taken in an orthonormal basis of the span of the V*_k, where both are plain gradients, also for correlated features.
 """
 
+import warnings
 from functools import partial
 from typing import Literal, NamedTuple, get_args
 
@@ -19,7 +20,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float
-from scipy.integrate import solve_ivp
+from scipy.integrate import ODEintWarning, odeint
 
 from daybreak._types import Floats
 from daybreak.errors import RequestError
@@ -87,16 +88,23 @@ def integrate(system: System, logits: Floats, times: Floats, flow: HeadFlow, *, 
 
 
 def _lsoda(system: System, logits: Floats, times: Floats, flow: HeadFlow, rtol: float) -> Floats:
-    """Few variables: done before a program has compiled, and a plateau may last as long as it likes."""
+    """Few variables: done before a program has compiled, and a plateau may last as long as it likes.
+
+    `odeint` makes its steps in Fortran, which is twice as fast here as `solve_ivp` with the same method.
+    """
     start = np.concatenate([np.zeros(logits.shape[0] * system.target.shape[0]), logits.ravel()])
 
     def field(_, state):
         return np.asarray(_velocity(state, system, flow))
 
-    solution = solve_ivp(field, (0, times[-1]), start, method="LSODA", t_eval=times, rtol=rtol, atol=rtol * _FINER)
-    if not solution.success:
-        raise ArithmeticError(f"The flow of the heads could not be integrated: {solution.message}")
-    return solution.y.T
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", ODEintWarning)
+        try:
+            from_zero = np.append(0.0, times)
+            states = odeint(field, start, from_zero, tfirst=True, rtol=rtol, atol=rtol * _FINER, mxstep=_MAX_STEPS)
+        except ODEintWarning as error:
+            raise ArithmeticError(f"The flow of the heads could not be integrated: {error}") from None
+    return np.asarray(states)[1:]
 
 
 def _explicit(system: System, logits: Floats, times: Floats, flow: HeadFlow, rtol: float) -> Floats:
