@@ -93,15 +93,17 @@ def _lsoda(system: System, logits: Floats, times: Floats, flow: HeadFlow, rtol: 
     `odeint` makes its steps in Fortran, which is twice as fast here as `solve_ivp` with the same method.
     """
     start = np.concatenate([np.zeros(logits.shape[0] * system.target.shape[0]), logits.ravel()])
-
-    def field(_, state):
-        return np.asarray(_velocity(state, system, flow))
-
     with warnings.catch_warnings():
         warnings.simplefilter("error", ODEintWarning)
         try:
-            from_zero = np.append(0.0, times)
-            states = odeint(field, start, from_zero, tfirst=True, rtol=rtol, atol=rtol * _FINER, mxstep=_MAX_STEPS)
+            states = odeint(
+                lambda state, _: np.asarray(_velocity(state, system, flow)),
+                start,
+                np.append(0.0, times),
+                rtol=rtol,
+                atol=rtol * _FINER,
+                mxstep=_MAX_STEPS,
+            )
         except ODEintWarning as error:
             raise ArithmeticError(f"The flow of the heads could not be integrated: {error}") from None
     return np.asarray(states)[1:]

@@ -69,7 +69,9 @@ def saddle_time(task: Patterns, heads: int, eps: ArrayLike, *, pattern: int = 2,
     """Time that differences of size `eps` between heads take to end the first plateau, to leading order in ln 1/eps.
 
     T D_k (ln 1/ε)² / (2 H m_k² (1 + |block 1|/|block k|)); published: D_k |block k| (ln 1/ε)² / (4 H m_k²), shorter by
-    a factor 2T/(|block 1| + |block k|). Infinite for one head. Ours, see docs/incremental.md.
+    a factor 2T/(|block 1| + |block k|). Infinite for one head; zero, that is of lower order, for equal importance. Beside
+    ln 1/ε stands a constant that is not known, so compare its growth with less noise, not the time. Ours, see
+    docs/incremental.md.
 
     Example:
         >>> from daybreak import theory
