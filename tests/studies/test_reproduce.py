@@ -11,8 +11,8 @@ from daybreak import studies
 from daybreak.errors import RequestError
 from daybreak.studies import Study
 
-# What the mathematics decides is decided at smoke scale too. A9 and A1c-escape fail in earnest: see docs/theory.md.
-FAILING = {"A9", "A1c-escape"}
+# What the mathematics decides is decided at smoke scale too. These fail in earnest: see docs/theory.md, docs/incremental.md.
+FAILING = {"A9", "A1c-escape", "B4l-law"}
 
 
 @pytest.mark.parametrize("study", studies.STUDIES, ids=lambda study: study.name)

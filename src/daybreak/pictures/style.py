@@ -38,11 +38,15 @@ def look() -> AbstractContextManager[None]:
     return matplotlib.rc_context(_LOOK)  # pyright: ignore[reportArgumentType]
 
 
-def panels(titles: Sequence[str], *, width: float = 3.6, height: float = 3.0) -> tuple[Figure, list[Axes]]:
-    """A figure with one titled panel per title, side by side."""
-    figure = Figure(figsize=(width * len(titles), height), layout="constrained")
+def panels(
+    titles: Sequence[str], *, width: float = 3.6, height: float = 3.0, columns: int | None = None
+) -> tuple[Figure, list[Axes]]:
+    """A figure with one titled panel per title, side by side, or row by row of so many columns."""
+    across = columns or len(titles)
+    rows = -(-len(titles) // across)
+    figure = Figure(figsize=(width * across, height * rows), layout="constrained")
     FigureCanvasAgg(figure)
-    axes = [figure.add_subplot(1, len(titles), i + 1) for i in range(len(titles))]
+    axes = [figure.add_subplot(rows, across, i + 1) for i in range(len(titles))]
     for ax, title in zip(axes, titles, strict=True):
         ax.set_title(title, loc="left")
     return figure, axes

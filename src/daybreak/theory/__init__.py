@@ -1,4 +1,4 @@
-"""What mathematics says: reduced losses, gradient flows, escape times of the toy model of paper A.
+"""What mathematics says: reduced losses, gradient flows, escape times of paper A's toy model and paper B's regression.
 
 Numbers or arrays in, NumPy float64 out. Nothing here samples data or trains a network, except `sgd`, which follows the
 toy model's stochastic gradient descent.
@@ -20,7 +20,16 @@ from daybreak.theory.flow import flow as flow
 from daybreak.theory.full import FullTrajectory as FullTrajectory
 from daybreak.theory.full import full_flow as full_flow
 from daybreak.theory.full import full_plateau as full_plateau
+from daybreak.theory.head_flow import HeadTrajectory as HeadTrajectory
+from daybreak.theory.head_flow import head_flow as head_flow
+from daybreak.theory.heads import HeadFlow as HeadFlow
+from daybreak.theory.patterns import Patterns as Patterns
+from daybreak.theory.patterns import patterns as patterns
+from daybreak.theory.patterns import plateau_levels as plateau_levels
 from daybreak.theory.plateau import plateau as plateau
+from daybreak.theory.saddle import saddle_rate as saddle_rate
+from daybreak.theory.saddle import saddle_time as saddle_time
+from daybreak.theory.saddle import start_rates as start_rates
 from daybreak.theory.sgd import Descent as Descent
 from daybreak.theory.sgd import sgd as sgd
 from daybreak.theory.sgd import sgd_limit as sgd_limit

@@ -43,28 +43,37 @@ def check_setting(T: ArrayLike, d: ArrayLike, B: ArrayLike, p: ArrayLike, logits
     """
     if logits not in get_args(Logits):
         raise RequestError(f"logits = {logits!r} is unknown: choose 'tied' or 'free'.")
-    numbers = [_as_numbers(name, value) for name, value in (("T", T), ("d", d), ("B", B), ("p", p))]
+    numbers = [as_numbers(name, value) for name, value in (("T", T), ("d", d), ("B", B), ("p", p))]
     try:
         T, d, B, p = (np.array(x) for x in np.broadcast_arrays(*numbers))
     except ValueError:
         shapes = ", ".join(f"{name} {x.shape}" for name, x in zip("TdBp", numbers, strict=True))
         raise RequestError(f"T, d, B and p must broadcast against each other, but their shapes are {shapes}.") from None
-    _refuse("T", T, T < 2, "the sequence length must be at least 2")
-    _refuse("d", d, d < 1, "the dimension must be at least 1")
-    _refuse("B", B, B < 1, "the relevant token must appear at least once")
-    _refuse("B", B, B > T - 1, "the relevant token may fill all places but one, so B must be at most T − 1")
-    _refuse("p", p, (p < 0) | (p >= 1), "the probability of repetition must lie in [0, 1)")
+    refuse("T", T, T < 2, "the sequence length must be at least 2")
+    refuse("d", d, d < 1, "the dimension must be at least 1")
+    refuse("B", B, B < 1, "the relevant token must appear at least once")
+    refuse("B", B, B > T - 1, "the relevant token may fill all places but one, so B must be at most T − 1")
+    refuse("p", p, (p < 0) | (p >= 1), "the probability of repetition must lie in [0, 1)")
     return Setting(T, d, B, p, np.full_like(T, logits == "free"))
 
 
 def check_fraction(name: str, value: ArrayLike) -> Floats:
     """Refuse what does not lie strictly between 0 and 1."""
-    x = _as_numbers(name, value)
-    _refuse(name, x, (x <= 0) | (x >= 1), "it is a fraction of the starting loss and must lie strictly between 0 and 1")
+    x = as_numbers(name, value)
+    refuse(name, x, (x <= 0) | (x >= 1), "it is a fraction of the starting loss and must lie strictly between 0 and 1")
     return x
 
 
-def _as_numbers(name: str, value: ArrayLike) -> Floats:
+def check_times(times: ArrayLike) -> Floats:
+    """Refuse what is not at least two increasing flow times from zero on."""
+    t = np.asarray(times, dtype=np.float64)
+    if t.ndim != 1 or t.size < 2 or not np.all(np.isfinite(t)) or t[0] < 0 or np.any(np.diff(t) <= 0):
+        raise RequestError("times are not allowed: give at least two increasing, finite flow times, none below zero.")
+    return t
+
+
+def as_numbers(name: str, value: ArrayLike) -> Floats:
+    """Finite float64 numbers, or a refusal."""
     try:
         x = np.asarray(value)
         if x.dtype.kind not in "iuf":
@@ -72,10 +81,19 @@ def _as_numbers(name: str, value: ArrayLike) -> Floats:
         x = x.astype(np.float64)
     except (TypeError, ValueError):
         raise RequestError(f"{name} = {value!r} is not allowed: it must be a number or an array of numbers.") from None
-    _refuse(name, x, ~np.isfinite(x), "it must be finite")
+    refuse(name, x, ~np.isfinite(x), "it must be finite")
     return x
 
 
-def _refuse(name: str, values: Floats, at_fault: Bools, why: str) -> None:
+def as_number(name: str, value: float) -> Floats:
+    """One finite float64 number, or a refusal."""
+    x = as_numbers(name, value)
+    if x.shape:
+        raise RequestError(f"{name} of shape {x.shape} is not allowed: give one number.")
+    return x
+
+
+def refuse(name: str, values: Floats, at_fault: Bools, why: str) -> None:
+    """Refuse the first value at fault, saying why."""
     if np.any(at_fault):
         raise RequestError(f"{name} = {values[at_fault].flat[0]:g} is not allowed: {why}.")

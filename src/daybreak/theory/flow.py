@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike
 from daybreak._types import Floats
 from daybreak.errors import RequestError
 from daybreak.theory import _lsoda, reduced
-from daybreak.theory._setting import Logits, Setting, check_setting
+from daybreak.theory._setting import Logits, Setting, check_setting, check_times
 from daybreak.theory.escape import rate
 from daybreak.theory.plateau import plateau
 
@@ -99,7 +99,7 @@ def flow(
     setting = check_setting(T, d, B, p, logits)
     if setting.shape:
         raise RequestError("flow integrates one setting at a time: give single numbers for T, d, B and p.")
-    times = _check_times(np.linspace(0, 2 * plateau(T, d, B, p, logits=logits), 400) if times is None else times)
+    times = check_times(np.linspace(0, 2 * plateau(T, d, B, p, logits=logits), 400) if times is None else times)
     return Trajectory(setting, times, *integrate(reduced.loss_three, setting, np.zeros(3), times).T)
 
 
@@ -132,16 +132,3 @@ def _integrate(
     )
     assert solution.ys is not None  # noqa: S101
     return solution.ys, solution.result == diffrax.RESULTS.successful
-
-
-def _check_times(times: ArrayLike) -> Floats:
-    times = np.asarray(times, dtype=np.float64)
-    if (
-        times.ndim != 1
-        or times.size < 2
-        or not np.all(np.isfinite(times))
-        or times[0] < 0
-        or np.any(np.diff(times) <= 0)
-    ):
-        raise RequestError("times are not allowed: give at least two increasing, finite flow times, none below zero.")
-    return times
