@@ -78,11 +78,14 @@ def _begin(run: Run) -> tuple[Learner, Ground]:
 
 
 def _advance(run: Run, learner: Learner, ground: Ground, until: Int[Array, ""], active: Bool[Array, ""]):
+    def evaluate(learner: Learner) -> dict[str, Array]:
+        return measure(run, learner.parameters, ground.world, ground.evaluation)
+
     def go() -> tuple[Learner, dict[str, Array]]:
         later = jax.lax.fori_loop(learner.step, until, lambda _, x: _step(run, x, ground), learner)
-        return later, measure(run, later.parameters, ground.world, ground.evaluation)
+        return later, evaluate(later)
 
-    nothing = jax.tree.map(lambda x: jnp.zeros(x.shape, x.dtype), jax.eval_shape(go)[1])
+    nothing = jax.tree.map(lambda x: jnp.zeros(x.shape, x.dtype), jax.eval_shape(evaluate, learner))
     return jax.lax.cond(active, go, lambda: (learner, nothing))
 
 
