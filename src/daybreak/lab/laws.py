@@ -6,18 +6,21 @@ from typing import TYPE_CHECKING, final
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import stats
 
 from daybreak.errors import RequestError
-from daybreak.lab.index import settings_of
+from daybreak.lab import index
 
 if TYPE_CHECKING:
     from daybreak.lab.store import Lab
     from daybreak.measure import Law
     from daybreak.measure.law import Method
+    from daybreak.training import Run
 
 Table = dict[str, NDArray]
 
 _BESIDE = ("id", "plateau", "censored", "configuration")
+_IRRELEVANT = frozenset({"seed", "budget", "every", "margin", "evaluation"})  # to how long a plateau is
 
 
 @final
@@ -49,7 +52,7 @@ def table(lab: "Lab", where: str | None = None) -> Table:
     kept = columns["outcome"] != "diverged"
     if not kept.any():
         raise RequestError(_nothing(lab, where))
-    names = ("id", *settings_of(columns), "plateau", "censored")
+    names = ("id", *index.settings_of(columns), "plateau", "censored")
     made = {name: columns[name][kept] for name in names}
     made["censored"] = made["censored"].astype(np.bool_)
     return made | {"configuration": _configurations(made)}
@@ -86,7 +89,7 @@ def fit(form: str, runs: Mapping[str, NDArray], method: "Method | None" = None) 
         method=chosen,
         cluster="configuration" if resampled else None,
     )
-    beside = tuple(x for x in settings if x not in (*parsed.columns, "seed", "budget") and _varies(settings[x]))
+    beside = tuple(x for x in settings if x not in (*parsed.columns, *_IRRELEVANT) and _varies(settings[x]))
     return Fitted(law, np.unique(configuration).size, resampled, beside)
 
 
@@ -101,6 +104,53 @@ def default_form(runs: Mapping[str, NDArray]) -> str | None:
     return " * ".join(["C", *(f"{name}**{letter}" for name, letter in zip(varying, "abcdefgh", strict=False))])
 
 
+@final
+@dataclass(frozen=True)
+class Prior:
+    """What a law of other runs says of one run: a median, and the standard deviation of the log of a single run."""
+
+    fitted: Fitted
+    median: float
+    spread: float
+
+
+def prior(lab: "Lab", run: "Run", form: str | None = None) -> Prior:
+    """The law of the finished runs of a lab that differ from a run only in seed and in what the law is about.
+
+    Args:
+        lab: whose runs to take; the run itself does not count.
+        run: the one to speak of.
+        form: of the law; by default that of the paper's, as far as it can be told from these runs.
+
+    Raises:
+        RequestError: there are too few such runs, or the form is wrong; the sentence says which.
+    """
+    from daybreak.measure import published
+    from daybreak.measure.form import parse
+    from daybreak.training import to_json
+
+    own = index.settings(to_json(run))
+    runs = table(lab)
+    here = {name: np.array([own.get(name)]) for name in runs if name not in _BESIDE}
+    paper = published(here)
+    if form is None and paper is None:
+        raise RequestError("there is no law for runs of this kind: give one with --law.")
+    numeric = {name for name, x in here.items() if x.dtype.kind in "iufb"}
+    free = set(paper.exponents) if form is None and paper is not None else {*parse(str(form), numeric).columns}
+    rows = runs["id"] != run.id
+    for name in here.keys() - free - _IRRELEVANT:
+        rows &= np.array([repr(x) == repr(own.get(name)) or x == own.get(name) for x in runs[name].tolist()])
+    if not rows.any():
+        raise RequestError(f"lab {str(lab.path)!r} has no other finished run of this kind.")
+    others = select(runs, rows)
+    fitted = fit(form or default_form(others) or "C", others)
+    median = float(fitted.law.predict(here)[0])
+    low, high = (float(x[0]) for x in fitted.law.predict_interval(here))
+    # From Student's 95 % interval to the normal distribution with the same 80 % interval.
+    reach = (np.log(high) - np.log(low)) / 2 / stats.t.ppf(0.975, fitted.law.freedom)
+    return Prior(fitted, median, float(reach * stats.t.ppf(0.9, fitted.law.freedom) / stats.norm.ppf(0.9)))
+
+
 def select(runs: Mapping[str, NDArray], rows: NDArray[np.bool_]) -> Table:
     """Some rows of a table."""
     return {name: x[rows] for name, x in runs.items()}
@@ -108,7 +158,7 @@ def select(runs: Mapping[str, NDArray], rows: NDArray[np.bool_]) -> Table:
 
 def _configurations(runs: Mapping[str, NDArray]) -> NDArray[np.int64]:
     """Rows that agree in all settings but the seed have one number."""
-    names = [name for name in runs if name not in ("id", "seed", *_BESIDE)]
+    names = [name for name in runs if name not in (*_IRRELEVANT, *_BESIDE)]
     keys = [repr(row) for row in zip(*(runs[name].tolist() for name in names), strict=True)]
     numbers = {key: i for i, key in enumerate(dict.fromkeys(keys))}
     return np.array([numbers[key] for key in keys], np.int64)

@@ -1,6 +1,10 @@
 """When it emerged, and what law that follows. Arrays in, answers out; nothing here knows of tasks, models or labs."""
 
 from daybreak.measure.fit import fit_law as fit_law
+from daybreak.measure.forecast import Evidence as Evidence
+from daybreak.measure.forecast import Forecast as Forecast
+from daybreak.measure.forecast import NotEnoughEvidence as NotEnoughEvidence
+from daybreak.measure.forecast import forecast as forecast
 from daybreak.measure.law import Interval as Interval
 from daybreak.measure.law import Law as Law
 from daybreak.measure.level import above_guess as above_guess

@@ -8,9 +8,10 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from daybreak.measure import Law, Published
-from daybreak.pictures.style import MARKERS, NEUTRAL, PAPER, look, panels, shades
+from daybreak.pictures.style import MARKERS, NEUTRAL, PAPER, logarithmic, look, panels, shades
 
 _LEGEND = 10  # series that a legend still helps to tell apart
+_TICKS = 8  # values that an axis has room to name
 Columns = Mapping[str, NDArray]
 
 
@@ -53,7 +54,9 @@ def _points(ax: Axes, x: NDArray, y: NDArray, censored: NDArray, marker: str, co
 
 def _dress(left: Axes, right: Axes, name: str, law: Law, runs: Columns, paper: Published | None) -> None:
     left.set(xscale="log", yscale="log", xlabel=name, ylabel="plateau (steps)")
-    right.set(xscale="log", yscale="log", xlabel="plateau by the law", ylabel="measured / law")
+    if name in runs and np.unique(runs[name]).size <= _TICKS:
+        logarithmic(left, runs[name], label=name)
+    right.set(xscale="log", xlabel="plateau by the law", ylabel="measured / law")
     right.axhline(1, color=NEUTRAL, lw=0.8)
     reach = np.exp(1.96 * law.scatter)
     right.axhspan(1 / reach, reach, color=NEUTRAL, alpha=0.12, lw=0, label="95 % of runs")
@@ -62,5 +65,5 @@ def _dress(left: Axes, right: Axes, name: str, law: Law, runs: Columns, paper: P
         left.plot([], [], "--", color=PAPER, lw=0.8, label=f"{paper.source}: {paper.formula}")
     if runs["censored"].any():
         left.plot([], [], "^", color=NEUTRAL, ms=6, mfc="none", label="did not emerge: longer than this")
-    left.legend(fontsize=7)
+    left.legend(fontsize=7, loc="upper left", bbox_to_anchor=(0, -0.18))
     right.legend()
