@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, final
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
 
 from daybreak.errors import RequestError
 from daybreak.lab import index
@@ -144,11 +143,8 @@ def prior(lab: "Lab", run: "Run", form: str | None = None) -> Prior:
         raise RequestError(f"lab {str(lab.path)!r} has no other finished run of this kind.")
     others = select(runs, rows)
     fitted = fit(form or default_form(others) or "C", others)
-    median = float(fitted.law.predict(here)[0])
-    low, high = (float(x[0]) for x in fitted.law.predict_interval(here))
-    # From Student's 95 % interval to the normal distribution with the same 80 % interval.
-    reach = (np.log(high) - np.log(low)) / 2 / stats.t.ppf(0.975, fitted.law.freedom)
-    return Prior(fitted, median, float(reach * stats.t.ppf(0.9, fitted.law.freedom) / stats.norm.ppf(0.9)))
+    median, spread = fitted.law.prior(here)
+    return Prior(fitted, float(median[0]), float(spread[0]))
 
 
 def select(runs: Mapping[str, NDArray], rows: NDArray[np.bool_]) -> Table:
