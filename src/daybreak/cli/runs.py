@@ -11,32 +11,12 @@ from rich.console import Console
 from daybreak.cli import _export, _listing
 from daybreak.cli._answer import Answer, Json, bare, check_new_file, check_picture, plain
 from daybreak.cli._chart import chart
+from daybreak.cli._lab import LabFolder, Where, open_lab
 from daybreak.errors import RequestError
 
 if TYPE_CHECKING:
     from daybreak.lab import Lab, Saved
     from daybreak.training import Record
-
-LabFolder = Annotated[Path, tyro.conf.arg(metavar="DIR", help="Folder of the lab.")]
-Where = Annotated[
-    str | None,
-    tyro.conf.arg(
-        metavar="SQL",
-        help="Only runs for which this holds, such as \"task = 'recall' and N = 8 and outcome = 'emerged'\".",
-    ),
-]
-
-
-def _open(path: Path) -> "Lab":
-    """The lab in a folder."""
-    from daybreak.lab import Lab
-
-    if not (path / "runs").is_dir():
-        raise RequestError(
-            f"lab = {str(path)!r} is not allowed: there is no lab. 'daybreak train' makes one, --lab names another."
-        )
-    return Lab(path)
-
 
 @final
 @dataclass(frozen=True)
@@ -52,7 +32,7 @@ class List:
 
     def answer(self) -> Answer:
         """Read the index."""
-        lab = _open(self.lab)
+        lab = open_lab(self.lab)
         rows = lab.query(self.where).to_pylist()
         unfinished = lab.unfinished()
         damaged = [{"folder": str(x.folder), "why": x.why.strip()} for x in lab.damaged()]
@@ -104,7 +84,7 @@ class Show:
     def answer(self) -> Answer:
         """Read the run; draw if asked."""
         check_picture("plot", self.plot)
-        lab = _open(self.lab)
+        lab = open_lab(self.lab)
         saved = lab.load(lab.find(self.run))
         if self.plot is not None:
             self._draw(self.plot, saved)
@@ -191,7 +171,7 @@ class Export:
     def answer(self) -> Answer:
         """Read the index, and the curves if asked for; write."""
         check_new_file("file", self.file, tuple(_export.WRITERS))
-        lab = _open(self.lab)
+        lab = open_lab(self.lab)
         runs = lab.query(self.where)
         parts = _export.long_curves(lab, runs["id"].to_pylist()) if self.curves else iter([runs])
         rows = _export.write(self.file, parts)

@@ -37,19 +37,23 @@ def row(whole: Whole) -> dict[str, Any]:
     Settings have the name they have in the run: T, d, learning_rate, layers; `task`, `model` and `optimizer` are the names of
     the parts. What was measured at the last evaluation is called `final_…`.
     """
-    settings, document = whole.settings, whole.document
-    flat: dict[str, Any] = {"id": document["id"]}
-    flat |= {part: settings[part]["name"] for part in ("task", "model", "optimizer")}
-    for part in ("task", "model", "optimizer", "stop"):
-        for name, value in settings[part].items():
-            if name != "name":
-                flat[f"{part}_{name}" if name in SHARED else name] = _cell(value)
-    flat |= {name: settings[name] for name in ("batch", "evaluation", "seed")}
+    document = whole.document
+    flat: dict[str, Any] = {"id": document["id"], **settings(whole.settings)}
     plateau = document["plateau"] or {"length": None, "censored": None, "bracket": (None, None)}
     measured = (document["outcome"], plateau["length"], plateau["censored"], *plateau["bracket"], document["last_step"])
     flat |= dict(zip(_MEASURED, measured, strict=True))
     flat |= {f"final_{name}": x for name, x in document["final"].items() if not isinstance(x, list)}
     return flat | document["provenance"]
+
+
+def settings(run: dict[str, Any]) -> dict[str, Any]:
+    """The settings of a run, as `training.to_json` has them, in flat columns."""
+    flat: dict[str, Any] = {part: run[part]["name"] for part in ("task", "model", "optimizer")}
+    for part in ("task", "model", "optimizer", "stop"):
+        for name, value in run[part].items():
+            if name != "name":
+                flat[f"{part}_{name}" if name in SHARED else name] = _cell(value)
+    return flat | {name: run[name] for name in ("batch", "evaluation", "seed")}
 
 
 def settings_of(columns: Iterable[str]) -> list[str]:

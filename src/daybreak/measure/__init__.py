@@ -1,12 +1,18 @@
 """When it emerged, and what law that follows. Arrays in, answers out; nothing here knows of tasks, models or labs."""
 
 from daybreak.measure.fit import fit_law as fit_law
+from daybreak.measure.forecast import Evidence as Evidence
+from daybreak.measure.forecast import Forecast as Forecast
+from daybreak.measure.forecast import NotEnoughEvidence as NotEnoughEvidence
+from daybreak.measure.forecast import forecast as forecast
 from daybreak.measure.law import Interval as Interval
 from daybreak.measure.law import Law as Law
 from daybreak.measure.level import above_guess as above_guess
 from daybreak.measure.level import fraction_of_start as fraction_of_start
 from daybreak.measure.plateau import Plateau as Plateau
 from daybreak.measure.plateau import plateau as plateau
+from daybreak.measure.published import Published as Published
+from daybreak.measure.published import published as published
 from daybreak.measure.reference import Nearest as Nearest
 from daybreak.measure.reference import Span as Span
 from daybreak.measure.reference import nearest_reference as nearest_reference

@@ -11,6 +11,7 @@ import warnings
 from collections.abc import Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
+from difflib import get_close_matches
 from typing import final
 
 import numpy as np
@@ -160,7 +161,9 @@ def _check_base(node: ast.expr, columns: AbstractSet[str], text: str) -> None:
             return None
         case ast.Name(name):
             if name not in columns:
-                raise RequestError(f"law {text!r} names {name!r}, which is no column: there are {_listed(columns)}.")
+                near = [x for x in columns if x.lower() == name.lower()] or get_close_matches(name, columns, n=1)
+                hint = f"did you mean {near[0]!r}? T" if near else "t"
+                raise RequestError(f"law {text!r} names {name!r}, which is no column: {hint}here are {_listed(columns)}.")
             return None
         case ast.UnaryOp(ast.USub(), inner):
             return _check_base(inner, columns, text)

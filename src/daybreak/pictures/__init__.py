@@ -1,6 +1,8 @@
 """How things are drawn: arrays in, Matplotlib figures out. One look for the command, the studies and the docs."""
 
 from daybreak.pictures.curves import learning_curves as learning_curves
+from daybreak.pictures.fitted import fitted_law as fitted_law
+from daybreak.pictures.forecast import forecast_picture as forecast_picture
 from daybreak.pictures.laws import law_panel as law_panel
 from daybreak.pictures.portrait import portrait as portrait
 from daybreak.pictures.style import MARKERS as MARKERS

@@ -37,6 +37,21 @@ def pack(run_id: str, learner: PyTree, curves: Arrays) -> bytes:
 
 def unpack(run_id: str, like: PyTree, data: bytes) -> tuple[PyTree, Arrays]:
     """What was packed, the learner in the form of `like`."""
+    arrays = _checked(run_id, data)
+    wanted = _named(like)
+    if {name: x.shape for name, x in wanted.items()} != {k: x.shape for k, x in arrays.items() if k in wanted}:
+        raise DamagedCheckpoint(run_id, "its weights are not those of the run's model")
+    learner = jax.tree.unflatten(jax.tree.structure(like), [arrays[name] for name in wanted])
+    return learner, {name.removeprefix("curves."): x for name, x in arrays.items() if name not in wanted}
+
+
+def curves(run_id: str, data: bytes) -> Arrays:
+    """What was measured so far."""
+    arrays = _checked(run_id, data)
+    return {name.removeprefix("curves."): x for name, x in arrays.items() if name.startswith("curves.")}
+
+
+def _checked(run_id: str, data: bytes) -> Arrays:
     header, arrays = _read(run_id, data)
     if header.get("schema") != SCHEMA:
         raise DamagedCheckpoint(run_id, f"it has schema {header.get('schema')!r}, and this version reads {SCHEMA}")
@@ -44,11 +59,7 @@ def unpack(run_id: str, like: PyTree, data: bytes) -> tuple[PyTree, Arrays]:
         raise DamagedCheckpoint(run_id, f"it belongs to run {header.get('run')!r}")
     if header.get("digest") != _digest(run_id, arrays):
         raise DamagedCheckpoint(run_id, "its digest does not match what it holds")
-    wanted = _named(like)
-    if {name: x.shape for name, x in wanted.items()} != {k: x.shape for k, x in arrays.items() if k in wanted}:
-        raise DamagedCheckpoint(run_id, "its weights are not those of the run's model")
-    learner = jax.tree.unflatten(jax.tree.structure(like), [arrays[name] for name in wanted])
-    return learner, {name.removeprefix("curves."): x for name, x in arrays.items() if name not in wanted}
+    return arrays
 
 
 def _named(learner: PyTree) -> Arrays:

@@ -1,0 +1,259 @@
+"""How good are forecasts of emergence? Error and coverage against the share of the plateau that was seen.
+
+    python benchmarks/forecasts.py keep LAB    # the records of a lab, thinned, to results/forecast/records.parquet
+    python benchmarks/forecasts.py             # score those: results/forecast/scores.csv, scores.json, figure.png
+
+Each run is forecast from its first 10 % … 90 % by four methods: all evidence; the run alone, without a law; the law alone; and the
+loss alone, its last third drawn on as a straight line. The law is fitted to the other configurations of the task. The runs
+took no part in tuning: those that did have seeds from 100 on.
+"""
+
+import json
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+from pyarrow import csv, parquet
+from scipy import stats
+
+from daybreak import measure, pictures
+from daybreak.errors import RequestError
+from daybreak.measure import Forecast
+
+HERE = Path(__file__).parent.parent / "results" / "forecast"
+FRACTIONS = np.arange(1, 10) / 10
+FORMS = {"single-location": "C * d**a * T**b", "recall": "C * V**a * N**b"}
+METHODS = {"all": "all evidence", "run": "the run alone", "law": "the law alone", "line": "the loss drawn on"}
+SETTINGS = ("T", "d", "N", "V")
+
+
+@dataclass(frozen=True)
+class Kept:
+    """What scoring needs of a run."""
+
+    id: str
+    task: str
+    settings: dict[str, float]
+    seed: int
+    level: float
+    steps: NDArray[np.float64]
+    values: NDArray[np.float64]
+    attention: NDArray[np.float64]  # (evaluations, heads)
+
+    @property
+    def direction(self) -> Any:
+        return "up" if self.task == "recall" else "down"
+
+    @property
+    def configuration(self) -> tuple:
+        return (self.task, *sorted(self.settings.items()))
+
+    @property
+    def plateau(self) -> measure.Plateau:
+        return measure.plateau(self.steps, self.values, self.level, direction=self.direction)
+
+    def until(self, step: float, prior: tuple[float, float] | None, *, alone: bool = False):
+        """The forecast of a run that was seen until a step; of the law alone, if so asked."""
+        rows = self.steps <= step
+        if alone:
+            flat = np.full(2, self.level + (-1 if self.direction == "up" else 1))
+            return measure.forecast([0.0, step], flat, self.level, direction=self.direction, prior=prior)
+        return measure.forecast(
+            self.steps[rows],
+            self.values[rows],
+            self.level,
+            self.attention[rows],
+            direction=self.direction,
+            prior=prior,
+        )
+
+
+def keep(lab: Path, path: Path) -> int:
+    """Write the records of a lab's finished runs to one small file, as far as a little beyond their plateau."""
+    from daybreak.lab import Lab
+
+    source, tables = Lab(lab), []
+    for row in source.query("outcome in ('emerged', 'censored')").to_pylist():
+        record = source.load(row["id"]).record
+        assert record is not None
+        rows = record.steps <= (np.inf if row["censored"] else 1.05 * row["plateau"] + row["every"])
+        curve = record.curves["clean_accuracy" if row["task"] == "recall" else "clean_loss"]
+        heads = record.curves["attention"][rows].reshape(int(rows.sum()), -1)
+        columns = {name: [row.get(name)] * len(heads) for name in ("id", "task", *SETTINGS, "seed", "level")}
+        columns |= {"step": record.steps[rows], "value": curve[rows], "attention": list(heads)}
+        tables.append(pa.table(columns))
+    table = pa.concat_tables(tables, promote_options="permissive")
+    parquet.write_table(table, path, compression="zstd")
+    return len(tables)
+
+
+def kept(path: Path) -> list[Kept]:
+    """The runs of such a file."""
+    table = parquet.read_table(path)
+    names = table["id"].to_numpy()
+    runs = []
+    for name in dict.fromkeys(names.tolist()):
+        rows = table.filter(pa.array(names == name))
+        first = rows.slice(0, 1).to_pylist()[0]
+        settings = {x: float(first[x]) for x in SETTINGS if first.get(x) is not None and np.isfinite(first[x])}
+        curves = (np.asarray(rows[x].to_pylist(), np.float64) for x in ("step", "value", "attention"))
+        runs.append(Kept(name, first["task"], settings, first["seed"], float(np.float32(first["level"])), *curves))
+    return runs
+
+
+def priors(runs: list[Kept]) -> dict[tuple, tuple[float, float]]:
+    """For each configuration, what the law of the others of its task says of it; nothing if none can be fitted."""
+    found = {}
+    for task, form in FORMS.items():
+        mine = [run for run in runs if run.task == task]
+        for left_out in {run.configuration for run in mine}:
+            others = [run for run in mine if run.configuration != left_out]
+            here = dict(left_out[1:])
+            table = {name: np.array([run.settings[name] for run in others]) for name in here}
+            ends = [run.plateau for run in others]
+            table |= {"plateau": np.array([x.length for x in ends]), "censored": np.array([x.censored for x in ends])}
+            table["configuration"] = np.unique([str(run.configuration) for run in others], return_inverse=True)[1]
+            try:
+                law = measure.fit_law(form, table, censored="censored", cluster="configuration")
+            except RequestError:
+                continue
+            median, spread = law.prior({name: [x] for name, x in here.items()})
+            found[left_out] = (float(median[0]), float(spread[0]))
+    return found
+
+
+def line(run: Kept, step: float) -> tuple[float, float, float] | None:
+    """Median and 80 % interval by the last third of the loss, drawn on as a line; None if it does not fall."""
+    rows = run.steps <= step
+    x, y = run.steps[rows], (run.values[rows] - run.level) * (-1 if run.direction == "up" else 1)
+    count = max(3, x.size // 3)
+    x, y = x[-count:], y[-count:]
+    if x.size < 3:
+        return None
+    fitted = stats.linregress(x, y)
+    if fitted.slope >= 0:
+        return None
+    crossing = -fitted.intercept / fitted.slope
+    reach = stats.t.ppf(0.9, x.size - 2) * fitted.stderr / -fitted.slope
+    ahead = max(crossing - step, 0.0)
+    return step + ahead, step + ahead / (1 + reach), step + ahead / max(1 - reach, 1e-3)
+
+
+def scored(runs: list[Kept]) -> Iterator[dict[str, Any]]:
+    """One row for each run that emerged, share of its plateau, and method."""
+    law = priors(runs)
+    for run in runs:
+        truth = run.plateau
+        if truth.censored:
+            continue
+        for fraction in FRACTIONS:
+            step = float(run.steps[run.steps <= fraction * truth.length][-1])
+            prior = law.get(run.configuration)
+            said: dict[str, Any] = {"all": run.until(step, prior), "run": run.until(step, None)}
+            said["law"] = None if prior is None else run.until(step, prior, alone=True)
+            said["line"] = line(run, step)
+            for method, x in said.items():
+                answer = (x.median, *x.interval) if isinstance(x, Forecast) else x if isinstance(x, tuple) else None
+                median, low, high = answer or (np.nan,) * 3
+                yield {
+                    "id": run.id,
+                    "task": run.task,
+                    "configuration": " ".join(f"{k}={v:g}" for k, v in run.settings.items()),
+                    "seed": run.seed,
+                    "plateau": truth.length,
+                    "fraction": float(fraction),
+                    "method": method,
+                    "median": median,
+                    "low": low,
+                    "high": high,
+                    "error": abs(median / truth.length - 1),
+                    "covered": bool(low <= truth.length <= high),
+                }
+
+
+def summary(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Error and coverage by method and share of the plateau seen, for each task and for both."""
+    made = []
+    for task in ("both", *sorted({row["task"] for row in rows})):
+        for method in METHODS:
+            for fraction in FRACTIONS:
+                mine = [
+                    row
+                    for row in rows
+                    if row["method"] == method and row["fraction"] == fraction and task in ("both", row["task"])
+                ]
+                claimed = [row for row in mine if np.isfinite(row["median"])]
+                made.append(
+                    {
+                        "task": task,
+                        "method": method,
+                        "fraction": float(fraction),
+                        "runs": len(mine),
+                        "forecasts": len(claimed),
+                        "error": float(np.median([row["error"] for row in claimed])) if claimed else None,
+                        "coverage": float(np.mean([row["covered"] for row in claimed])) if claimed else None,
+                        "width": float(np.median([np.log(x["high"] / x["low"]) for x in claimed])) if claimed else None,
+                    }
+                )
+    return made
+
+
+def draw(summaries: list[dict[str, Any]], path: Path) -> None:
+    """Error, coverage and share of runs that get a forecast, against the share of the plateau seen."""
+    with pictures.look():
+        figure, axes = pictures.panels(["median error", "80 % interval covers", "runs with a forecast"], width=4.0)
+        colours = {"all": pictures.PAPER, "run": pictures.OURS, "law": pictures.NEUTRAL, "line": "#CC79A7"}
+        for method, label in METHODS.items():
+            mine = [x for x in summaries if x["task"] == "both" and x["method"] == method]
+            x = [100 * one["fraction"] for one in mine]
+            series = ("error", "coverage", "forecasts")
+            for ax, name in zip(axes, series, strict=True):
+                y = [np.nan if o[name] is None else 100 * o[name] / (o["runs"] if name == "forecasts" else 1) for o in mine]
+                ax.plot(x, y, "o-", ms=3.5, color=colours[method], label=label)
+        axes[0].set(ylim=(0, 100), ylabel="%")
+        axes[0].axhline(20, color=pictures.NEUTRAL, lw=0.8, ls=":")
+        axes[1].axhspan(70, 90, color=pictures.NEUTRAL, alpha=0.15, lw=0)
+        axes[1].set(ylim=(0, 103))
+        axes[2].set(ylim=(0, 103))
+        for ax in axes:
+            ax.set(xlabel="% of the plateau seen")
+        axes[0].legend()
+    pictures.save(figure, path, [".png"])
+
+
+def score(folder: Path) -> dict[str, Any]:
+    """Score the records of a folder, write what came of it beside them."""
+    runs = kept(folder / "records.parquet")
+    rows = list(scored(runs))
+    summaries = summary(rows)
+    half = next(x for x in summaries if (x["task"], x["method"], x["fraction"]) == ("both", "all", 0.5))
+    document = {
+        "runs": len(runs),
+        "configurations": len({run.configuration for run in runs}),
+        "emerged": sum(not run.plateau.censored for run in runs),
+        "at_half": half,
+        "holds": bool(half["error"] is not None and half["error"] <= 0.2 and 0.7 <= half["coverage"] <= 0.9),
+        "summary": summaries,
+    }
+    csv.write_csv(pa.Table.from_pylist(rows), folder / "scores.csv")
+    (folder / "scores.json").write_text(json.dumps(document, indent=1) + "\n")
+    draw(summaries, folder / "figure.png")
+    return document
+
+
+def main() -> None:
+    if sys.argv[1:2] == ["keep"]:
+        HERE.mkdir(parents=True, exist_ok=True)
+        print(f"{keep(Path(sys.argv[2]), HERE / 'records.parquet')} runs kept")
+        return
+    document = score(HERE)
+    print(json.dumps({name: x for name, x in document.items() if name != "summary"}, indent=2))
+
+
+if __name__ == "__main__":
+    main()

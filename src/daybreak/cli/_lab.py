@@ -1,0 +1,31 @@
+"""A lab on the command line: which folder, which of its runs."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import tyro
+
+from daybreak.errors import RequestError
+
+if TYPE_CHECKING:
+    from daybreak.lab import Lab
+
+LabFolder = Annotated[Path, tyro.conf.arg(metavar="DIR", help="Folder of the lab.")]
+Where = Annotated[
+    str | None,
+    tyro.conf.arg(
+        metavar="SQL",
+        help="Only runs for which this holds, such as \"task = 'recall' and N = 8 and outcome = 'emerged'\".",
+    ),
+]
+
+
+def open_lab(path: Path) -> "Lab":
+    """The lab in a folder."""
+    from daybreak.lab import Lab
+
+    if not (path / "runs").is_dir():
+        raise RequestError(
+            f"lab = {str(path)!r} is not allowed: there is no lab. 'daybreak train' makes one, --lab names another."
+        )
+    return Lab(path)

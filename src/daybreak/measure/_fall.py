@@ -1,0 +1,45 @@
+"""What a loss that has begun to fall says of the step at which it crosses a level: the fall so far, drawn on."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from daybreak._types import Floats
+from daybreak.measure import _curve
+
+_BEGUN = 0.15  # share of the way from the plateau to the level from which a fall is one
+_SURE = 5.0  # and standard deviations of the noise
+_FEWEST = 3  # evaluations that the line of the fall is drawn through at least
+_SPREAD = 0.5  # of the way that is left, from tuning runs
+
+
+class Fall(NamedTuple):
+    """Where the line through a fall meets the level."""
+
+    crossing: float
+    spread: float  # standard deviation of the logarithm of that step
+
+
+def fall(steps: Floats, excess: Floats) -> Fall | None:
+    """The fall at the end of a curve towards zero; None if it has not begun.
+
+    Args:
+        steps: of evaluation.
+        excess: how far the curve is from the level, positive on the plateau.
+    """
+    if steps.size < 2 * _FEWEST:
+        return None
+    plateau = float(np.median(excess))
+    last = float(np.mean(excess[-2:]))
+    noise = _curve.noise(excess)
+    if plateau - last < max(_BEGUN * plateau, _SURE * noise):
+        return None
+    high = np.flatnonzero(excess > plateau - max(_BEGUN / 2 * plateau, 2 * noise))
+    first = min(int(high[-1]) if high.size else 0, steps.size - _FEWEST)
+    t, y = steps[first:] - steps[-1], excess[first:]
+    slope, now = np.polyfit(t, y, 1)
+    if slope >= 0 or now <= 0:
+        return None
+    ahead = -now / slope
+    crossing = float(steps[-1] + ahead)
+    return Fall(crossing, float(max(_SPREAD * ahead, (steps[-1] - steps[-2]) / 2) / crossing))

@@ -1,0 +1,80 @@
+"""What the growth of attention says of the step of emergence, read on a clock on which a plateau runs uniformly.
+
+On the plateau of the toy model the log-odds of attending to what matters grow as Δa = x²/2 with x' ∝ exp(x²/2), a blow-up at a
+finite time t*; hence erf(√Δa) = t/t* (docs/theory.md). Transformers trained by Adam keep to that clock over most of their
+plateau, if Δa is the mean over their heads (docs/forecast.md). So the clock is drawn on, as a straight line, to where
+it strikes one. How much later the loss crosses its level, and how far that can be trusted, was learned from runs.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy import special
+
+from daybreak._types import Floats
+
+_FEWEST = 4  # evaluations a line is drawn through at least
+_RECENT = 0.5  # the line is drawn through the time in which the clock went from this share of its reading to its reading
+_LEAST = 0.15  # reading below which nothing is said: the weights' random walk gets that far
+_DOUBT = 1e-5  # chance that flat noise passes for growth
+
+# By the reading of the clock: mean and standard deviation of log(step of emergence / strike), from tuning runs.
+_READINGS = np.array([0.15, 0.3, 0.5, 0.7, 0.9, 1.0])
+_LATE = np.array([-0.2, -0.1, 0.0, 0.03, 0.10, 0.10])
+_SPREAD = np.array([0.25, 0.18, 0.12, 0.10, 0.08, 0.06])
+
+
+class Growth(NamedTuple):
+    """A straight line through the clock: where it strikes one, and what noise adds to the doubt of its logarithm."""
+
+    strike: float
+    noise: float
+    reading: float  # of the clock, now
+
+
+def clock(probes: Floats, baseline: Floats) -> Floats:
+    """Reading at each step, 0 to 1: erf(√Δa), Δa the mean over probes of how far log-odds stand above the baseline.
+
+    Example:
+        >>> clock(np.array([[0.1], [0.2], [0.9]]), np.array([0.1])).round(2).tolist()
+        [0.0, 0.8, 1.0]
+    """
+    excess = np.mean(special.logit(probes) - special.logit(baseline)[None, :], axis=1)
+    return special.erf(np.sqrt(np.maximum(excess, 0.0)))
+
+
+def growth(steps: Floats, probes: Floats, baseline: Floats) -> Growth | None:
+    """The line through the clock's recent past; None if nothing surely grows."""
+    z = clock(probes, baseline)
+    if z.size <= _FEWEST:
+        return None
+    now = float(np.mean(z[-2:]))
+    early = np.flatnonzero(z < _RECENT * now)
+    first = min(int(early[-1]) + 1 if early.size else 0, z.size - _FEWEST)
+    if now < _LEAST or not _grows(np.mean(special.logit(probes), axis=1)):
+        return None
+    t, y = steps[first:] - steps[first:].mean(), z[first:]
+    spread = float(t @ t)
+    slope = float(t @ y) / spread
+    if slope <= 0:
+        return None
+    left = y - y.mean() - slope * t
+    variance = float(left @ left) / (t.size - 2)
+    ahead = (1 - y.mean()) / slope
+    strike = float(steps[first:].mean() + ahead)
+    error = np.sqrt(variance / t.size + ahead**2 * variance / spread) / slope
+    return Growth(strike, float(error / strike), now)
+
+
+def lateness(reading: float) -> tuple[float, float]:
+    """Mean and standard deviation of log(step of emergence / strike) at a reading of the clock."""
+    return float(np.interp(reading, _READINGS, _LATE)), float(np.interp(reading, _READINGS, _SPREAD))
+
+
+def _grows(y: Floats) -> bool:
+    """Whether a curve ends above its start by more than noise would, as its second differences tell it."""
+    rows = min(3, y.size // 3)
+    freedom = y.size - 2
+    noise = np.sqrt(np.mean(np.diff(y, n=2) ** 2) / 6)
+    risen = np.mean(y[-rows:]) - np.mean(y[:rows])
+    return bool(risen > special.stdtrit(freedom, 1 - _DOUBT) * noise * np.sqrt(2 / rows))

@@ -1,0 +1,57 @@
+"""A run and its forecast as it was at each step, beside what came."""
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from daybreak.lab.outlook import Outlook
+from daybreak.measure import Forecast
+from daybreak.pictures.style import NEUTRAL, OURS, PAPER, look, panels
+
+_MOMENTS = 80  # at which the forecast is drawn
+
+
+def forecast_picture(seen: Outlook, at: int) -> Figure:
+    """Draw the watched curve, attention of every head, and the forecast over the steps at which it was made, until `at`."""
+    with look():
+        figure, (curve, attention, band) = panels(
+            [seen.name, "attention to relevant positions", "forecast, as it was at each step"], width=4.2, height=3.2
+        )
+        _with_future(curve, seen, at)
+        attention.plot(seen.steps, seen.attention, color=OURS, lw=0.8, alpha=0.7)
+        attention.set(yscale="log", ylim=(None, 1.2))
+        _band(band, seen, at)
+        for ax in (curve, attention):
+            ax.axvline(at, color=NEUTRAL, lw=0.8)
+            ax.axvspan(at, max(at, seen.steps[-1]), color=NEUTRAL, alpha=0.1, lw=0)
+            ax.set(xlabel="step", xlim=(0, None))
+        curve.legend()
+        return figure
+
+
+def _with_future(ax: Axes, seen: Outlook, at: int) -> None:
+    ax.plot(seen.steps, seen.values, color=OURS)
+    ax.axhline(seen.level, color=NEUTRAL, lw=0.8, ls="--", label=f"emerged: {seen.level:g}")
+    said = seen.at(at)
+    if isinstance(said, Forecast):
+        ax.axvspan(*said.interval, color=PAPER, alpha=0.25, lw=0, label="80 %")
+        ax.axvline(said.median, color=PAPER, lw=1.2, label="forecast")
+    if not seen.rising:
+        ax.set(yscale="log")
+
+
+def _band(ax: Axes, seen: Outlook, at: int) -> None:
+    steps = seen.steps[seen.steps <= at]
+    moments = steps[np.unique(np.linspace(0, steps.size - 1, min(_MOMENTS, steps.size)).round().astype(int))]
+    made = [said for said in (seen.at(int(step)) for step in moments) if isinstance(said, Forecast)]
+    if made:
+        x = [one.at for one in made]
+        ax.fill_between(x, [one.interval.low for one in made], [one.interval.high for one in made], color=PAPER, alpha=0.25, lw=0, label="80 %")
+        ax.plot(x, [one.median for one in made], color=PAPER, label="forecast")
+    else:
+        ax.text(0.5, 0.5, "not enough evidence at any step", transform=ax.transAxes, ha="center")
+    if seen.truth is not None and not seen.truth.censored:
+        ax.axhline(seen.truth.length, color=OURS, lw=1.2, ls=":", label="emerged")
+    ax.plot([0, steps[-1]], [0, steps[-1]], color=NEUTRAL, lw=0.8, label="now")
+    ax.set(xlabel="step at which it was made", ylabel="step of emergence", xlim=(0, None), ylim=(0, None))
+    ax.legend(loc="best")
