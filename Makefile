@@ -20,6 +20,10 @@ lint: $(READY)  ## format, lint, types, and the floors of the house
 bench: $(READY)  ## ratios against a peer, measured in one run
 	$(BIN)/python benchmarks/plateaus.py
 	$(BIN)/python benchmarks/laws.py
+	$(BIN)/python benchmarks/lab.py
+	$(BIN)/python benchmarks/sweep.py
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check torch==2.13.0
+	$(BIN)/python benchmarks/training.py
 
 docs: $(READY)  ## write the generated pages again
 	$(BIN)/python docs/generate.py

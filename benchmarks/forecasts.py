@@ -213,7 +213,10 @@ def draw(summaries: list[dict[str, Any]], path: Path) -> None:
             x = [100 * one["fraction"] for one in mine]
             series = ("error", "coverage", "forecasts")
             for ax, name in zip(axes, series, strict=True):
-                y = [np.nan if o[name] is None else 100 * o[name] / (o["runs"] if name == "forecasts" else 1) for o in mine]
+                y = [
+                    np.nan if o[name] is None else 100 * o[name] / (o["runs"] if name == "forecasts" else 1)
+                    for o in mine
+                ]
                 ax.plot(x, y, "o-", ms=3.5, color=colours[method], label=label)
         axes[0].set(ylim=(0, 100), ylabel="%")
         axes[0].axhline(20, color=pictures.NEUTRAL, lw=0.8, ls=":")

@@ -91,7 +91,21 @@ def test_listing(capsys) -> None:
 
 
 def test_help_of_every_verb_has_an_example(capsys) -> None:
-    for verb in ("demo", "theory", "reproduce", "doctor", "runs", "runs list", "runs show", "runs export"):
+    for verb in (
+        "demo",
+        "theory",
+        "reproduce",
+        "doctor",
+        "train",
+        "train recall",
+        "sweep",
+        "fit",
+        "forecast",
+        "runs",
+        "runs list",
+        "runs show",
+        "runs export",
+    ):
         with pytest.raises(SystemExit) as stop:
             main([*verb.split(), "--help"])
         assert not stop.value.code

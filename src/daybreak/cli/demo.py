@@ -22,7 +22,7 @@ _LAWS = (
 @final
 @dataclass(frozen=True)
 class Demo:
-    """The tour: laws of the toy model beside the paper's, with pictures. Under three minutes on two cores.
+    """The tour: laws of the toy model beside the paper's, and a Transformer that wakes up. Three minutes on two cores.
 
     Example: daybreak demo --out demo
     """
@@ -31,12 +31,15 @@ class Demo:
     json: Json = False
 
     def answer(self) -> Answer:
-        """Reproduce the laws of figures 1c and 2."""
+        """Reproduce the laws of figures 1c and 2, and train the Transformer of figure 3 at its smallest."""
+        from daybreak.cli.train import TrainSingleLocation
+
         check_new_folder("out", self.out)
         data = Reproduce(names=_FIGURES, scale="laptop", out=self.out).answer().data
-        return Answer(data, lambda console: self._show(console, data))
+        training = TrainSingleLocation(lab=self.out / "lab", plot=self.out / "transformer.png").answer()
+        return Answer(data | {"training": training.data}, lambda console: self._show(console, data, training))
 
-    def _show(self, console: Console, data: dict) -> None:
+    def _show(self, console: Console, data: dict, training: Answer) -> None:
         found = {one["study"].split("/")[1]: one for one in data["reproduced"]}
         console.print("How long the plateau lasts: the paper's laws, and ours", style="bold")
         for figure, name, paper in _LAWS:
@@ -50,6 +53,8 @@ class Demo:
                 console.print(
                     f"  {claim['verdict']:<6} {claim['id']:<12} {claim['sentence']}", markup=False, highlight=False
                 )
+        console.print("\nA Transformer of two layers, T = 32, d = 16: the paper's law says 435 steps", style="bold")
+        training.show(console)
         console.print(f"\nPictures: {self.out}/emergence/*/laptop/figure.png", highlight=False)
         console.print(
             "Next: daybreak theory --T 512 --d 64 --plot flow.png    daybreak reproduce --list", highlight=False

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from daybreak.lab import Lab, Saved
     from daybreak.training import Record
 
+
 @final
 @dataclass(frozen=True)
 class List:
