@@ -9,7 +9,7 @@ from daybreak.measure import _curve
 
 _BEGUN = 0.15  # share of the way from the plateau to the level from which a fall is one
 _SURE = 5.0  # and standard deviations of the noise
-_FEWEST = 3  # evaluations that the line of the fall is drawn through at least
+_FEWEST = 4  # evaluations that the line of the fall is drawn through at least
 # From tuning runs: a fall gathers speed, so that what is left takes less than the line says, give or take a share of it.
 _HASTE, _SPREAD = 0.7, 0.6
 
@@ -36,7 +36,8 @@ def fall(steps: Floats, excess: Floats) -> Fall | None:
     if plateau - last < max(_BEGUN * plateau, _SURE * noise):
         return None
     high = np.flatnonzero(excess > plateau - max(_BEGUN / 2 * plateau, 2 * noise))
-    first = min(int(high[-1]) if high.size else 0, steps.size - _FEWEST)
+    begin = int(high[-1]) if high.size else 0
+    first = min((begin + steps.size) // 2, steps.size - _FEWEST)  # its recent half: it gathers speed, or loses it
     t, y = steps[first:] - steps[-1], excess[first:]
     slope, now = np.polyfit(t, y, 1)
     if slope >= 0 or now <= 0:
