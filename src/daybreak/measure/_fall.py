@@ -9,12 +9,13 @@ from daybreak.measure import _curve
 
 _BEGUN = 0.15  # share of the way from the plateau to the level from which a fall is one
 _SURE = 5.0  # and standard deviations of the noise
-_FEWEST = 3  # evaluations that the line of the fall is drawn through at least
-_SPREAD = 0.5  # of the way that is left, from tuning runs
+_FEWEST = 4  # evaluations that the line of the fall is drawn through at least
+# From tuning runs: a fall gathers speed, so that what is left takes less than the line says, give or take a share of it.
+_HASTE, _SPREAD = 0.7, 0.6
 
 
 class Fall(NamedTuple):
-    """Where the line through a fall meets the level."""
+    """Where a fall will meet the level."""
 
     crossing: float
     spread: float  # standard deviation of the logarithm of that step
@@ -35,11 +36,12 @@ def fall(steps: Floats, excess: Floats) -> Fall | None:
     if plateau - last < max(_BEGUN * plateau, _SURE * noise):
         return None
     high = np.flatnonzero(excess > plateau - max(_BEGUN / 2 * plateau, 2 * noise))
-    first = min(int(high[-1]) if high.size else 0, steps.size - _FEWEST)
+    begin = int(high[-1]) if high.size else 0
+    first = min((begin + steps.size) // 2, steps.size - _FEWEST)  # its recent half: it gathers speed, or loses it
     t, y = steps[first:] - steps[-1], excess[first:]
     slope, now = np.polyfit(t, y, 1)
     if slope >= 0 or now <= 0:
         return None
-    ahead = -now / slope
+    ahead = -_HASTE * now / slope
     crossing = float(steps[-1] + ahead)
     return Fall(crossing, float(max(_SPREAD * ahead, (steps[-1] - steps[-2]) / 2) / crossing))
