@@ -80,7 +80,7 @@ def keep(lab: Path, path: Path) -> int:
     source, tables = Lab(lab), []
     for row in source.query("outcome in ('emerged', 'censored')").to_pylist():
         record = source.load(row["id"]).record
-        assert record is not None
+        assert record is not None  # noqa: S101
         rows = record.steps <= (np.inf if row["censored"] else 1.05 * row["plateau"] + row["every"])
         curve = record.curves["clean_accuracy" if row["task"] == "recall" else "clean_loss"]
         heads = record.curves["attention"][rows].reshape(int(rows.sum()), -1)
@@ -135,7 +135,7 @@ def line(run: Kept, step: float) -> tuple[float, float, float] | None:
     x, y = x[-count:], y[-count:]
     if x.size < 3:
         return None
-    fitted = stats.linregress(x, y)
+    fitted: Any = stats.linregress(x, y)
     if fitted.slope >= 0:
         return None
     crossing = -fitted.intercept / fitted.slope

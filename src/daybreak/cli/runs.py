@@ -15,7 +15,7 @@ from daybreak.cli._lab import LabFolder, Where, open_lab
 from daybreak.errors import RequestError
 
 if TYPE_CHECKING:
-    from daybreak.lab import Lab, Saved
+    from daybreak.lab import Saved
     from daybreak.training import Record
 
 
