@@ -22,7 +22,7 @@ def planted(strike: float, heads: int = 4, T: int = 64) -> np.ndarray:
 
 
 def seen(share: float, strike: float, attention: np.ndarray, **more):
-    rows = STEPS <= share * strike
+    rows = share * strike >= STEPS
     return forecast(STEPS[rows], FLAT[rows], 0.1, attention[rows], **more)
 
 
@@ -56,7 +56,7 @@ def test_intervals_cover_a_planted_step_as_often_as_promised(share: float) -> No
         attention = planted(strike)
         said = seen(share, strike, attention)
         assert isinstance(said, Forecast)
-        late, spread = lateness(float(clock(attention[STEPS <= share * strike], attention[0])[-2:].mean()))
+        late, spread = lateness(float(clock(attention[share * strike >= STEPS], attention[0])[-2:].mean()))
         truth = strike * np.exp(late + spread * rng.standard_normal())
         covered.append(said.interval.low <= truth <= said.interval.high)
     assert 0.76 <= np.mean(covered) <= 0.84
@@ -135,7 +135,7 @@ def test_a_loss_that_falls_or_an_accuracy_that_rises_is_drawn_on(direction) -> N
 @given(scale=st.floats(1e-3, 1e3), share=st.floats(0.4, 0.9))
 @settings(max_examples=30)
 def test_units_of_steps_do_not_matter(scale: float, share: float) -> None:
-    attention, rows = planted(900.0), STEPS <= share * 900
+    attention, rows = planted(900.0), share * 900 >= STEPS
     one = forecast(STEPS[rows], FLAT[rows], 0.1, attention[rows])
     two = forecast(scale * STEPS[rows], FLAT[rows], 0.1, attention[rows].reshape(-1, 2, 2))
     assert isinstance(one, Forecast)
