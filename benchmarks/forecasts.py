@@ -80,7 +80,7 @@ def keep(lab: Path, path: Path) -> int:
     source, tables = Lab(lab), []
     for row in source.query("outcome in ('emerged', 'censored')").to_pylist():
         record = source.load(row["id"]).record
-        assert record is not None
+        assert record is not None  # noqa: S101
         rows = record.steps <= (np.inf if row["censored"] else 1.05 * row["plateau"] + row["every"])
         curve = record.curves["clean_accuracy" if row["task"] == "recall" else "clean_loss"]
         heads = record.curves["attention"][rows].reshape(int(rows.sum()), -1)
@@ -135,12 +135,14 @@ def line(run: Kept, step: float) -> tuple[float, float, float] | None:
     x, y = x[-count:], y[-count:]
     if x.size < 3:
         return None
-    fitted = stats.linregress(x, y)
-    if fitted.slope >= 0:
+    t = x - x.mean()
+    slope = float(t @ y / (t @ t))
+    if slope >= 0:
         return None
-    crossing = -fitted.intercept / fitted.slope
-    reach = stats.t.ppf(0.9, x.size - 2) * fitted.stderr / -fitted.slope
-    ahead = max(crossing - step, 0.0)
+    left = y - y.mean() - slope * t
+    doubt = float(np.sqrt(left @ left / (x.size - 2) / (t @ t)))
+    reach = stats.t.ppf(0.9, x.size - 2) * doubt / -slope
+    ahead = max(float(x.mean() - y.mean() / slope) - step, 0.0)
     return step + ahead, step + ahead / (1 + reach), step + ahead / max(1 - reach, 1e-3)
 
 
@@ -213,7 +215,10 @@ def draw(summaries: list[dict[str, Any]], path: Path) -> None:
             x = [100 * one["fraction"] for one in mine]
             series = ("error", "coverage", "forecasts")
             for ax, name in zip(axes, series, strict=True):
-                y = [np.nan if o[name] is None else 100 * o[name] / (o["runs"] if name == "forecasts" else 1) for o in mine]
+                y = [
+                    np.nan if o[name] is None else 100 * o[name] / (o["runs"] if name == "forecasts" else 1)
+                    for o in mine
+                ]
                 ax.plot(x, y, "o-", ms=3.5, color=colours[method], label=label)
         axes[0].set(ylim=(0, 100), ylabel="%")
         axes[0].axhline(20, color=pictures.NEUTRAL, lw=0.8, ls=":")

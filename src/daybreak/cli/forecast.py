@@ -50,7 +50,8 @@ class Forecast:
     plot: Annotated[
         Path | None,
         tyro.conf.arg(
-            metavar="FILE", help="Draw curve, attention and the forecast as it was at each step to this PNG, PDF or SVG."
+            metavar="FILE",
+            help="Draw curve, attention and the forecast as it was at each step to this PNG, PDF or SVG.",
         ),
     ] = None
     json: Json = False
@@ -142,7 +143,9 @@ class Forecast:
         if data["law"] is None:
             lines.append(f"No law was used: {data['no_law']}")
         else:
-            lines.append(f"The law: plateau = {data['law']['formula']}, from {data['law']['rows']} other runs of the lab.")
+            lines.append(
+                f"The law: plateau = {data['law']['formula']}, from {data['law']['rows']} other runs of the lab."
+            )
         if data["truth"] is not None:
             truth = data["truth"]
             after = "had not emerged" if truth["censored"] else "emerged"

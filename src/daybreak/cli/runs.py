@@ -15,8 +15,9 @@ from daybreak.cli._lab import LabFolder, Where, open_lab
 from daybreak.errors import RequestError
 
 if TYPE_CHECKING:
-    from daybreak.lab import Lab, Saved
+    from daybreak.lab import Saved
     from daybreak.training import Record
+
 
 @final
 @dataclass(frozen=True)

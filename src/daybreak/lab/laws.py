@@ -76,7 +76,10 @@ def fit(form: str, runs: Mapping[str, NDArray], method: "Method | None" = None) 
                 f"law {form!r} names {name!r}, which {empty} of the {len(runs['id'])} runs do not have: "
                 "choose runs with --where."
             )
-    given = {name: numeric[name] for name in parsed.columns} | {"plateau": runs["plateau"], "censored": runs["censored"]}
+    given = {name: numeric[name] for name in parsed.columns} | {
+        "plateau": runs["plateau"],
+        "censored": runs["censored"],
+    }
     chosen = method or ("tobit" if runs["censored"].any() else "ols")
     configuration = runs["configuration"]
     measured = np.unique(configuration[~runs["censored"]]).size
@@ -166,4 +169,6 @@ def _varies(x: NDArray) -> bool:
 
 def _nothing(lab: "Lab", where: str | None) -> str:
     which = "" if where is None else f" for which {where!r} holds"
-    return f"lab {str(lab.path)!r} has no run{which} that a law could be fitted to: train some first, or ask for others."
+    return (
+        f"lab {str(lab.path)!r} has no run{which} that a law could be fitted to: train some first, or ask for others."
+    )

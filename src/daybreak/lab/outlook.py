@@ -66,7 +66,11 @@ def outlook(found: "SoFar", *, level: float | None = None, prior: tuple[float, f
     name, curve = found.watched
     chosen = found.run.stop.level if level is None else level
     if not 0 < chosen < (1 if name == "clean_accuracy" else np.inf):
-        why = "the run's stop rule has none: give --level" if level is None else "it must lie above 0, and below 1 if an accuracy"
+        why = (
+            "the run's stop rule has none: give --level"
+            if level is None
+            else "it must lie above 0, and below 1 if an accuracy"
+        )
         raise RequestError(f"level = {chosen:g} is not allowed: {why}.")
     finite = np.isfinite(curve)
     count = len(curve) if finite.all() else int(np.argmin(finite))

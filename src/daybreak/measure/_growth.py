@@ -14,7 +14,9 @@ from scipy import special
 from daybreak._types import Floats
 
 _FEWEST = 4  # evaluations a line is drawn through at least
-_RECENT = 0.5  # the line is drawn through the time in which the clock went from this share of its reading to its reading
+_RECENT = (
+    0.5  # the line is drawn through the time in which the clock went from this share of its reading to its reading
+)
 _LEAST = 0.15  # reading below which nothing is said: the weights' random walk gets that far
 _DOUBT = 1e-5  # chance that flat noise passes for growth
 

@@ -133,9 +133,7 @@ def _combined(now: float, evidence: Sequence[Evidence]) -> Forecast | NotEnoughE
         return NotEnoughEvidence(now, f"what {' and '.join(one.source for one in evidence)} say is too vague.")
     left = _still_to_come(Evidence(evidence[0].source, np.exp(mean), spread), now)
     tail = (1 - _COVERED) / 2
-    low, median, high = (
-        float(np.exp(mean - spread * special.ndtri(left * above))) for above in (1 - tail, 0.5, tail)
-    )
+    low, median, high = (float(np.exp(mean - spread * special.ndtri(left * above))) for above in (1 - tail, 0.5, tail))
     return Forecast(now, median, Interval(low, high), tuple(evidence))
 
 
@@ -169,14 +167,19 @@ def _loss(x: Floats, excess: Floats) -> list[Evidence]:
 def _checked(probes: ArrayLike, baseline: ArrayLike | None, rows: int) -> tuple[Floats, Floats]:
     a = np.asarray(probes, np.float64)
     if a.ndim < 1 or a.shape[0] != rows or not a.size:
-        raise RequestError(f"probes of shape {a.shape} are not allowed: there must be one row for each of {rows} steps.")
+        raise RequestError(
+            f"probes of shape {a.shape} are not allowed: there must be one row for each of {rows} steps."
+        )
     a = a.reshape(rows, -1)
     if not np.all((a >= 0) & (a <= 1)):
         raise RequestError("probes are not allowed: attention lies between 0 and 1.")
+    a = np.clip(a, 1e-12, 1 - 1e-12)
     try:
         start = a[0] if baseline is None else np.broadcast_to(np.asarray(baseline, np.float64).ravel(), a.shape[1:])
     except ValueError:
-        raise RequestError(f"baseline is not allowed: give one number, or one for each of {a.shape[1]} probes.") from None
+        raise RequestError(
+            f"baseline is not allowed: give one number, or one for each of {a.shape[1]} probes."
+        ) from None
     if not np.all((start > 0) & (start < 1)):
         raise RequestError("baseline is not allowed: attention before learning lies between 0 and 1, both excluded.")
-    return np.clip(a, 1e-12, 1 - 1e-12), start
+    return a, start

@@ -163,7 +163,9 @@ def _check_base(node: ast.expr, columns: AbstractSet[str], text: str) -> None:
             if name not in columns:
                 near = [x for x in columns if x.lower() == name.lower()] or get_close_matches(name, columns, n=1)
                 hint = f"did you mean {near[0]!r}? T" if near else "t"
-                raise RequestError(f"law {text!r} names {name!r}, which is no column: {hint}here are {_listed(columns)}.")
+                raise RequestError(
+                    f"law {text!r} names {name!r}, which is no column: {hint}here are {_listed(columns)}."
+                )
             return None
         case ast.UnaryOp(ast.USub(), inner):
             return _check_base(inner, columns, text)

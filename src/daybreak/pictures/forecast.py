@@ -46,7 +46,15 @@ def _band(ax: Axes, seen: Outlook, at: int) -> None:
     made = [said for said in (seen.at(int(step)) for step in moments) if isinstance(said, Forecast)]
     if made:
         x = [one.at for one in made]
-        ax.fill_between(x, [one.interval.low for one in made], [one.interval.high for one in made], color=PAPER, alpha=0.25, lw=0, label="80 %")
+        ax.fill_between(
+            x,
+            [one.interval.low for one in made],
+            [one.interval.high for one in made],
+            color=PAPER,
+            alpha=0.25,
+            lw=0,
+            label="80 %",
+        )
         ax.plot(x, [one.median for one in made], color=PAPER, label="forecast")
     else:
         ax.text(0.5, 0.5, "not enough evidence at any step", transform=ax.transAxes, ha="center")
