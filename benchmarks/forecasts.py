@@ -137,7 +137,7 @@ def line(run: Kept, step: float) -> tuple[float, float, float] | None:
         return None
     t = x - x.mean()
     slope = float(t @ y / (t @ t))
-    if slope >= 0:
+    if slope * (x[-1] - x[0]) > -1e-9 * abs(y.mean()):  # flat but for rounding, or rising
         return None
     left = y - y.mean() - slope * t
     doubt = float(np.sqrt(left @ left / (x.size - 2) / (t @ t)))
