@@ -141,7 +141,7 @@ def line(run: Kept, step: float) -> tuple[float, float, float] | None:
         return None
     left = y - y.mean() - slope * t
     doubt = float(np.sqrt(left @ left / (x.size - 2) / (t @ t)))
-    reach = stats.t.ppf(0.9, x.size - 2) * doubt / -slope
+    reach = float(stats.t.ppf(0.9, x.size - 2)) * doubt / -slope
     ahead = max(float(x.mean() - y.mean() / slope) - step, 0.0)
     return step + ahead, step + ahead / (1 + reach), step + ahead / max(1 - reach, 1e-3)
 

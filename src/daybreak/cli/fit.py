@@ -27,7 +27,8 @@ class Fit:
     law: Annotated[
         str,
         tyro.conf.arg(
-            help="A product of powers over the runs' settings; a name that is no setting is fitted: 'C * d**a * (T/B)**b'."
+            metavar="LAW",
+            help="A product of powers over the runs' settings; a name that is no setting is fitted: 'C * d**a * (T/B)**b'.",
         ),
     ]
     lab: LabFolder = Path("lab")
