@@ -135,12 +135,14 @@ def line(run: Kept, step: float) -> tuple[float, float, float] | None:
     x, y = x[-count:], y[-count:]
     if x.size < 3:
         return None
-    fitted: Any = stats.linregress(x, y)
-    if fitted.slope >= 0:
+    t = x - x.mean()
+    slope = float(t @ y / (t @ t))
+    if slope * (x[-1] - x[0]) > -1e-9 * abs(y.mean()):  # flat but for rounding, or rising
         return None
-    crossing = -fitted.intercept / fitted.slope
-    reach = stats.t.ppf(0.9, x.size - 2) * fitted.stderr / -fitted.slope
-    ahead = max(crossing - step, 0.0)
+    left = y - y.mean() - slope * t
+    doubt = float(np.sqrt(left @ left / (x.size - 2) / (t @ t)))
+    reach = float(stats.t.ppf(0.9, x.size - 2)) * doubt / -slope
+    ahead = max(float(x.mean() - y.mean() / slope) - step, 0.0)
     return step + ahead, step + ahead / (1 + reach), step + ahead / max(1 - reach, 1e-3)
 
 

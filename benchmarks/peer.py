@@ -8,9 +8,9 @@ its scaled-dot-product attention. As people do, every position goes through ever
 from collections.abc import Callable
 from typing import final
 
-import torch
-from torch import Tensor, nn
-from torch.nn.functional import cross_entropy, one_hot, scaled_dot_product_attention
+import torch  # pyright: ignore[reportMissingImports]
+from torch import Tensor, nn  # pyright: ignore[reportMissingImports]
+from torch.nn.functional import cross_entropy, one_hot, scaled_dot_product_attention  # pyright: ignore[reportMissingImports]
 
 Batch = tuple[Tensor, Tensor]  # inputs, targets
 

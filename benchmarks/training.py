@@ -118,7 +118,7 @@ def program_mb(program: Any) -> float:
 
 def peers(run: Run, ground: cohort.Ground) -> dict[str, Any]:
     """The same training in PyTorch, eager and compiled, in the same world; imported here, after memory was read."""
-    import torch
+    import torch  # pyright: ignore[reportMissingImports]
 
     import peer
 

@@ -11,19 +11,19 @@ from daybreak.errors import RequestError
 from daybreak.measure import Forecast, NotEnoughEvidence, Plateau, forecast, plateau
 from daybreak.measure._growth import clock, lateness
 
-STEPS = np.arange(0.0, 1000.0, 10.0)
-FLAT = np.full(STEPS.size, 0.5)
+_steps = np.arange(0.0, 1000.0, 10.0)
+_flat = np.full(_steps.size, 0.5)
 
 
 def planted(strike: float, heads: int = 4, T: int = 64) -> np.ndarray:
     """Attention of heads that follow the clock and strike at a step."""
-    rise = special.erfinv(np.minimum(STEPS / strike, 1 - 1e-9)) ** 2
+    rise = special.erfinv(np.minimum(_steps / strike, 1 - 1e-9)) ** 2
     return np.repeat(special.expit(rise[:, None] - np.log(T - 1)), heads, axis=1)
 
 
 def seen(share: float, strike: float, attention: np.ndarray, **more):
-    rows = share * strike >= STEPS
-    return forecast(STEPS[rows], FLAT[rows], 0.1, attention[rows], **more)
+    rows = _steps <= share * strike
+    return forecast(_steps[rows], _flat[rows], 0.1, attention[rows], **more)
 
 
 def test_the_clock_of_the_toy_model_runs_uniformly() -> None:
@@ -56,7 +56,7 @@ def test_intervals_cover_a_planted_step_as_often_as_promised(share: float) -> No
         attention = planted(strike)
         said = seen(share, strike, attention)
         assert isinstance(said, Forecast)
-        late, spread = lateness(float(clock(attention[share * strike >= STEPS], attention[0])[-2:].mean()))
+        late, spread = lateness(float(clock(attention[_steps <= share * strike], attention[0])[-2:].mean()))
         truth = strike * np.exp(late + spread * rng.standard_normal())
         covered.append(said.interval.low <= truth <= said.interval.high)
     assert 0.76 <= np.mean(covered) <= 0.84
@@ -121,23 +121,23 @@ def test_a_law_alone_is_cut_off_at_what_was_seen() -> None:
 
 @pytest.mark.parametrize("direction", ["down", "up"])
 def test_a_loss_that_falls_or_an_accuracy_that_rises_is_drawn_on(direction) -> None:
-    fall = np.interp(STEPS, [600, 900], [0.5, 0.0])
+    fall = np.interp(_steps, [600, 900], [0.5, 0.0])
     curve, level = (fall, 0.1) if direction == "down" else (0.9 - fall, 0.8)
-    truth = plateau(STEPS, curve, level, direction=direction).length
-    rows = STEPS <= 760
-    said = forecast(STEPS[rows], curve[rows], level, direction=direction)
+    truth = plateau(_steps, curve, level, direction=direction).length
+    rows = _steps <= 760
+    said = forecast(_steps[rows], curve[rows], level, direction=direction)
     assert isinstance(said, Forecast)
     assert [one.source for one in said.evidence] == ["loss"]
     assert said.interval.low < truth < said.interval.high
-    assert isinstance(forecast(STEPS, curve, level, direction=direction), Plateau), "it has emerged"
+    assert isinstance(forecast(_steps, curve, level, direction=direction), Plateau), "it has emerged"
 
 
 @given(scale=st.floats(1e-3, 1e3), share=st.floats(0.4, 0.9))
 @settings(max_examples=30)
-def test_units_of_steps_do_not_matter(scale: float, share: float) -> None:
-    attention, rows = planted(900.0), share * 900 >= STEPS
-    one = forecast(STEPS[rows], FLAT[rows], 0.1, attention[rows])
-    two = forecast(scale * STEPS[rows], FLAT[rows], 0.1, attention[rows].reshape(-1, 2, 2))
+def test_units_of__stepsdo_not_matter(scale: float, share: float) -> None:
+    attention, rows = planted(900.0), _steps <= share * 900
+    one = forecast(_steps[rows], _flat[rows], 0.1, attention[rows])
+    two = forecast(scale * _steps[rows], _flat[rows], 0.1, attention[rows].reshape(-1, 2, 2))
     assert isinstance(one, Forecast)
     assert isinstance(two, Forecast)
     assert two.median == pytest.approx(scale * one.median, rel=1e-9)

@@ -27,7 +27,8 @@ class Fit:
     law: Annotated[
         str,
         tyro.conf.arg(
-            help="A product of powers over the runs' settings; a name that is no setting is fitted: 'C * d**a * (T/B)**b'."
+            metavar="LAW",
+            help="A product of powers over the runs' settings; a name that is no setting is fitted: 'C * d**a * (T/B)**b'.",
         ),
     ]
     lab: LabFolder = Path("lab")
@@ -129,7 +130,7 @@ def _translated(paper: "Published", fitted: "Fitted", runs: "Table") -> dict[str
     law = fitted.law
     form = parse(law.form, set(law.ranges))
     columns = {name: runs[name].astype(np.float64) for name in form.columns}
-    start = form.design(columns)[0] if columns else np.zeros(0)
+    start = form.design(columns or {"one": np.ones(1)})[0]
     found: dict[str, set[float]] = {name: set() for name in form.exponents}
     for column in form.columns:
         doubled = form.design(columns | {column: 2 * columns[column]})[0]

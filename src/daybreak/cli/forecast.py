@@ -39,12 +39,15 @@ class Forecast:
     lab: LabFolder = Path("lab")
     level: Annotated[
         float | None,
-        tyro.conf.arg(help="Clean loss or accuracy that counts as emerged. By default that of the run's stop rule."),
+        tyro.conf.arg(
+            metavar="X", help="Clean loss or accuracy that counts as emerged. By default that of the run's stop rule."
+        ),
     ] = None
     law: Annotated[
         str | None,
         tyro.conf.arg(
-            help="Law of the lab's other runs to start from: 'C * d**a * T**b', or 'none'. By default the paper's form."
+            metavar="LAW",
+            help="Law of the lab's other runs to start from: 'C * d**a * T**b', or 'none'. By default the paper's form.",
         ),
     ] = None
     plot: Annotated[

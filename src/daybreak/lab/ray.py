@@ -37,7 +37,7 @@ class RayExecutor:
             if "RAY_AUTH_MODE" not in os.environ:  # … obeys nobody else, and leaves no token in anybody's home
                 os.environ |= {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": secrets.token_hex(32)}
         try:
-            import ray
+            import ray  # pyright: ignore[reportMissingImports]
         except ImportError:
             raise RequestError(
                 "executor = 'ray' is not allowed: Ray is not installed. Install it with pip install 'daybreak[ray]'."

@@ -173,6 +173,7 @@ def _checked(probes: ArrayLike, baseline: ArrayLike | None, rows: int) -> tuple[
     a = a.reshape(rows, -1)
     if not np.all((a >= 0) & (a <= 1)):
         raise RequestError("probes are not allowed: attention lies between 0 and 1.")
+    a = np.clip(a, 1e-12, 1 - 1e-12)
     try:
         start = a[0] if baseline is None else np.broadcast_to(np.asarray(baseline, np.float64).ravel(), a.shape[1:])
     except ValueError:
@@ -181,4 +182,4 @@ def _checked(probes: ArrayLike, baseline: ArrayLike | None, rows: int) -> tuple[
         ) from None
     if not np.all((start > 0) & (start < 1)):
         raise RequestError("baseline is not allowed: attention before learning lies between 0 and 1, both excluded.")
-    return np.clip(a, 1e-12, 1 - 1e-12), start
+    return a, start

@@ -1,0 +1,134 @@
+"""`daybreak forecast` on real runs of the toy model: finished, unfinished, with and without a law, and what it refuses."""
+
+import json
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from daybreak.cli import main
+from daybreak.lab import Lab
+from daybreak.models import ToyAttention
+from daybreak.tasks import SingleLocation
+from daybreak.training import Optimizer, Run, Stop, evaluations, train
+from tests.end_to_end.test_command import COMMAND
+from tests.lab import made
+
+
+def _run(seed: int, T: int, level: float = 0.1) -> Run:
+    task = SingleLocation(T=T, d=16, position="fixed", feature=False)
+    stop = Stop(budget=1000, every=5, level=level, margin=0.1)
+    return Run(task, ToyAttention(), Optimizer(name="sgd", learning_rate=1.0), stop, seed, batch=64, evaluation=64)
+
+
+FINISHED = [_run(seed, T) for T in (16, 48) for seed in (0, 1)]
+GOING = _run(7, 48)
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two configurations of two seeds, done; one run of the last that was stopped in the middle of its plateau."""
+    lab = Lab(tmp_path_factory.mktemp("forecast") / "lab").open()
+    for T in (16, 48):
+        runs = [run for run in FINISHED if run.task.length == T]
+        for run, record in zip(runs, train(runs), strict=True):
+            lab.save(run, record, seconds=1.0, command="pytest", device="a test")
+    for progress in evaluations([GOING]):
+        if progress.steps[0] >= 150:
+            lab.save_checkpoint(GOING, progress.checkpoint(0))
+            break
+    lab.save_failure(made.run(99), "Traceback\nValueError: no", seconds=1.0, command="pytest", device="a test")
+    lab.save_checkpoint(made.run(98), b"x")
+    return lab.path
+
+
+@pytest.fixture
+def here(trained: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    (tmp_path / "lab").symlink_to(trained)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def _json(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict:
+    assert main(["forecast", *arguments, "--json"]) == 0
+    out, err = capsys.readouterr()
+    assert not err
+    return json.loads(out)
+
+
+def test_a_finished_run_as_of_a_step(here: Path, capsys) -> None:
+    run = FINISHED[-1]
+    truth = _json(capsys, run.id)
+    assert truth["outcome"] == "emerged"
+    assert truth["step"] == truth["truth"]["step"]
+    half = str(int(0.6 * truth["step"]))
+    alone = _json(capsys, run.id, "--at", half, "--law", "none")
+    assert [x["source"] for x in alone["evidence"]] == ["attention"]
+    assert alone["median"] == pytest.approx(truth["step"], rel=0.35)
+    assert alone["no_law"] == "none was asked for."
+    with_law = _json(capsys, run.id, "--at", half)
+    assert [x["source"] for x in with_law["evidence"]] == ["law", "attention"]
+    assert with_law["law"]["form"] == "C * T**a", "d does not vary"
+    assert with_law["law"]["rows"] == len(FINISHED) - 1
+    width = {name: np.log(x["interval"][1] / x["interval"][0]) for name, x in (("law", with_law), ("alone", alone))}
+    assert width["law"] < width["alone"]
+    early = _json(capsys, run.id, "--at", "5", "--law", "none")
+    assert (early["outcome"], "attention has not grown" in early["reason"]) == ("not enough evidence", True)
+
+
+def test_a_run_that_still_trains(here: Path, capsys) -> None:
+    data = _json(capsys, GOING.id, "--law", "C * T**b")
+    assert (data["outcome"], data["done"], data["at"], data["truth"]) == ("forecast", False, 150, None)
+    lengths = [_json(capsys, run.id)["step"] for run in FINISHED if run.task.length == 48]
+    assert data["median"] == pytest.approx(np.mean(lengths), rel=0.3)
+
+
+def test_what_a_person_reads_and_sees(here: Path, capsys) -> None:
+    assert main(["forecast", FINISHED[-1].id[:12], "--at", "200", "--plot", "forecast.png"]) == 0
+    said = capsys.readouterr().out
+    assert "seen until step 200; emerged means clean loss 0.1." in said
+    assert "80 % between" in said
+    assert "The law: plateau = " in said
+    assert "What happened: it emerged at step" in said
+    assert Path("forecast.png").read_bytes().startswith(b"\x89PNG")
+    assert main(["forecast", FINISHED[-1].id, "--at", "0", "--level", "0.2", "--plot", "early.png"]) == 0
+    said = capsys.readouterr().out
+    assert "Not enough evidence: " in said
+    assert "No law was used: the runs of the lab were measured at their own level, not at 0.2." in said
+
+
+def test_both_commands_as_a_user_starts_them(here: Path) -> None:
+    for arguments in (("forecast", GOING.id), ("fit", "--law", "C * T**b")):
+        done = subprocess.run(
+            [*COMMAND, *arguments, "--json"], capture_output=True, text=True, timeout=120, check=False
+        )
+        assert (done.returncode, done.stderr) == (0, "")
+        assert json.loads(done.stdout)["law"]["rows"] == len(FINISHED)
+
+
+WRONG = [
+    (("zzz",), "run 'zzz' is not in lab 'lab': no run begins so"),
+    (("",), "no run begins so"),
+    ((FINISHED[0].id, "--at", "-5"), "at = -5 is not allowed"),
+    ((FINISHED[0].id, "--at", "100000"), "at = 100000 is not allowed: run"),
+    ((FINISHED[0].id, "--level", "0"), "level = 0 is not allowed"),
+    ((FINISHED[0].id, "--level", "nan"), "level = nan is not allowed"),
+    ((FINISHED[0].id, "--law", "C * Z**a"), "'Z', which is no column"),
+    ((FINISHED[0].id, "--plot", "x.gif"), "must end in .png, .pdf or .svg"),
+    ((FINISHED[0].id, "--lab", "nowhere"), "there is no lab"),
+    ((made.run(99).id,), "it failed and has no curves"),
+    ((made.run(98).id,), "checkpoint of run"),
+    ((), "RUN"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "sentence"), WRONG)
+def test_a_wrong_request_is_one_sentence_and_writes_nothing(here: Path, capsys, arguments, sentence: str) -> None:
+    before = sorted(here.iterdir())
+    assert main(["forecast", *arguments]) == 2
+    out, err = capsys.readouterr()
+    assert not out
+    assert err.count("\n") == 1
+    assert sentence in err
+    assert sorted(here.iterdir()) == before
