@@ -30,7 +30,7 @@ def test_planted_runs_are_marked() -> None:
     assert len(priors(runs)) == 6
     rows = list(scored(runs))
     assert len(rows) == len(runs) * FRACTIONS.size * 4
-    marks = {(x["method"], x["fraction"]): x for x in summary(rows) if x["task"] == "both"}
+    marks = {(x["method"], x["fraction"]): x for x in summary(rows) if x["group"] == "both"}
     half = marks["all", 0.5]
     assert half["runs"] == half["forecasts"] == 12
     assert half["error"] < 0.1

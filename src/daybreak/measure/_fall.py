@@ -10,6 +10,9 @@ from daybreak.measure import _curve
 _BEGUN = 0.15  # share of the way from the plateau to the level from which a fall is one
 _SURE = 5.0  # and standard deviations of the noise
 _FEWEST = 4  # evaluations that the line of the fall is drawn through at least
+_SETTLING = (
+    0.5  # a fall that has slowed to this share of its speed creeps towards its end: no line tells when it arrives
+)
 # From tuning runs: a fall gathers speed, so that what is left takes less than the line says, give or take a share of it.
 _HASTE, _SPREAD = 0.7, 0.6
 
@@ -30,7 +33,7 @@ def fall(steps: Floats, excess: Floats) -> Fall | None:
     """
     if steps.size < 2 * _FEWEST:
         return None
-    plateau = float(np.median(excess))
+    plateau = float(np.quantile(excess, 0.75))  # the fall itself may be most of what was seen
     last = float(np.mean(excess[-2:]))
     noise = _curve.noise(excess)
     if plateau - last < max(_BEGUN * plateau, _SURE * noise):
@@ -40,7 +43,8 @@ def fall(steps: Floats, excess: Floats) -> Fall | None:
     first = min((begin + steps.size) // 2, steps.size - _FEWEST)  # its recent half: it gathers speed, or loses it
     t, y = steps[first:] - steps[-1], excess[first:]
     slope, now = np.polyfit(t, y, 1)
-    if slope >= 0 or now <= 0:
+    before = (excess[begin] - excess[first]) / max(steps[first] - steps[begin], steps[-1] - steps[-2])
+    if slope >= 0 or now <= 0 or -slope < _SETTLING * before:
         return None
     ahead = -_HASTE * now / slope
     crossing = float(steps[-1] + ahead)

@@ -18,13 +18,15 @@ _RECENT = (
     0.5  # the line is drawn through the time in which the clock went from this share of its reading to its reading
 )
 _LEAST = 0.15  # reading below which nothing is said: the weights' random walk gets that far
+_STALLED = 0.25  # share of the line's speed below which a clock has stopped short of one: heads settle at less than all attention
+_STRUCK = 0.95  # reading from which it has struck
 _DOUBT = 1e-5  # chance that flat noise passes for growth
 
 # By the reading of the clock: mean and standard deviation of log(step of emergence / strike) over configurations, from the
-# tuning runs of docs/forecast.md; the deviation allows for their being only four.
+# five tuning configurations of docs/forecast.md: their scatter around each other and within, rounded by hand.
 _READINGS = np.array([0.15, 0.25, 0.35, 0.45, 0.55, 0.85, 0.95, 1.0])
-_LATE = np.array([-0.15, 0.0, 0.03, 0.05, 0.05, 0.09, 0.14, 0.13])
-_SPREAD = np.array([0.40, 0.33, 0.27, 0.20, 0.14, 0.14, 0.10, 0.07])
+_LATE = np.array([-0.15, 0.0, 0.03, 0.05, 0.05, 0.09, 0.17, 0.18])
+_SPREAD = np.array([0.30, 0.27, 0.22, 0.16, 0.11, 0.12, 0.07, 0.06])
 
 
 class Growth(NamedTuple):
@@ -60,21 +62,30 @@ def growth(steps: Floats, probes: Floats, baseline: Floats) -> Growth | None:
     if z.size <= _FEWEST:
         return None
     now = float(np.mean(z[-2:]))
-    early = np.flatnonzero(z < _RECENT * now)
-    first = min(int(early[-1]) + 1 if early.size else 0, z.size - _FEWEST)
     if now < _LEAST or not _grows(_risen(probes, baseline)):
         return None
-    t, y = steps[first:] - steps[first:].mean(), z[first:]
+    struck = np.flatnonzero(z >= _STRUCK)
+    until = max(int(struck[0]) + 1 if struck.size else z.size, _FEWEST)  # what comes later is no longer the plateau
+    early = np.flatnonzero(z[:until] < _RECENT * min(now, z[until - 1]))
+    first = min(int(early[-1]) + 1 if early.size else 0, until - _FEWEST)
+    x, y = steps[first:until], z[first:until]
+    t = x - x.mean()
     spread = float(t @ t)
     slope = float(t @ y) / spread
-    if slope <= 0:
+    if slope <= 0 or (not struck.size and _speed(steps, z) < _STALLED * slope):
         return None
     left = y - y.mean() - slope * t
     variance = float(left @ left) / (t.size - 2)
     ahead = (1 - y.mean()) / slope
-    strike = float(steps[first:].mean() + ahead)
+    strike = float(x.mean() + ahead)
     error = np.sqrt(variance / t.size + ahead**2 * variance / spread) / slope
     return Growth(strike, float(error / strike), now)
+
+
+def _speed(x: Floats, z: Floats) -> float:
+    """Of the clock over the last quarter of the time, at least four evaluations."""
+    rows = max(_FEWEST, z.size // 4)
+    return float(np.polyfit(x[-rows:] - x[-1], z[-rows:], 1)[0])
 
 
 def lateness(reading: float) -> tuple[float, float]:
