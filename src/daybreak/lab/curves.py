@@ -11,6 +11,8 @@ import pyarrow as pa
 from numpy.typing import NDArray
 from pyarrow import parquet
 
+from daybreak.lab import _parquet
+
 Curves = dict[str, NDArray[np.floating]]
 
 _NAME = re.compile(r"[a-z][a-z_]*(?<!_)")
@@ -46,7 +48,7 @@ def encode(steps: NDArray[np.integer], curves: Curves) -> bytes:
 
 def plain(content: bytes) -> dict[str, NDArray]:
     """The columns of a Parquet file, `step` first."""
-    table = parquet.read_table(pa.BufferReader(content), use_threads=False)
+    table = _parquet.read(content)
     return {name: table[name].to_numpy() for name in table.column_names}
 
 

@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import parquet
 
-from daybreak.lab import _files
+from daybreak.lab import _files, _parquet
 from daybreak.lab._folder import CURVES, RESULT, RUN, Whole
 from daybreak.lab.provenance import PROVENANCE
 from daybreak.lab.result import Result
@@ -145,7 +145,7 @@ def _load(lab: Path) -> pa.Table:
     try:
         content = (lab / _NAME).read_bytes()
         if (lab / _DIGEST).read_text() == _digest(content):
-            return parquet.read_table(pa.BufferReader(content))
+            return _parquet.read(content)
     except (OSError, ValueError):  # pyarrow's own errors are ValueErrors
         pass
     return pa.table({"id": pa.array([], pa.string()), _STAMP: pa.array([], pa.string())})

@@ -26,7 +26,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, final
 
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from daybreak.errors import RequestError
@@ -184,7 +183,7 @@ class Lab:
         """The same as arrays, as `measure.fit_law` takes them, without runs that failed and columns that are empty."""
         table = self.query(where)
         if table.num_rows:
-            table = table.filter(pc.field("plateau").is_valid())
+            table = table.filter(table["plateau"].is_valid())
         filled = [name for name in table.column_names if table[name].null_count < table.num_rows]
         return {name: table[name].to_numpy() for name in filled}
 
