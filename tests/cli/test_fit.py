@@ -1,6 +1,5 @@
 """`daybreak fit`: a planted law is found, set beside the paper's, drawn; what cannot be fitted is refused in a sentence."""
 
-import json
 from pathlib import Path
 
 import numpy as np
@@ -8,6 +7,7 @@ import pytest
 
 from daybreak.cli import main
 from daybreak.lab import Lab
+from tests.cli.asking import answer
 from tests.lab import made
 
 FORM = "C * d**a * (T/B)**b"
@@ -39,15 +39,8 @@ def here(planted: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path
 ONLY = ("--where", "task = 'single-location'")
 
 
-def _json(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict:
-    assert main(["fit", *arguments, "--json"]) == 0
-    out, err = capsys.readouterr()
-    assert not err
-    return json.loads(out)
-
-
 def test_a_planted_law_is_found_with_its_counts(here: Path, capsys) -> None:
-    data = _json(capsys, "--law", FORM, *ONLY)
+    data = answer(capsys, "fit", "--law", FORM, *ONLY)
     law = data["law"]
     for name, truth in {"C": 2.0, "a": 1.0, "b": 0.5}.items():
         low, high = law["intervals"][name]
@@ -57,10 +50,10 @@ def test_a_planted_law_is_found_with_its_counts(here: Path, capsys) -> None:
     assert data["resampled"]
     assert data["beside"] == []
     assert data["paper"]["coefficients"] == {"a": 1.29, "b": 0.8, "C": 0.76}
-    few = _json(capsys, "--law", "C * T**b", "--where", "d = 8")
+    few = answer(capsys, "fit", "--law", "C * T**b", "--where", "d = 8")
     assert few["law"]["method"] == "ols"
     assert few["paper"]["coefficients"] == {"b": 0.8}, "at d = 8 the constants are not comparable"
-    other = _json(capsys, "--law", "C * (sqrt(d)*T)**a", "--where", "d <= 32 and T < 256", "--method", "huber")
+    other = answer(capsys, "fit", "--law", "C * (sqrt(d)*T)**a", "--where", "d <= 32 and T < 256", "--method", "huber")
     assert other["law"]["method"] == "huber"
     assert other["paper"]["coefficients"] == {}, "the paper's exponents of d and T are not as 1 : 2"
 

@@ -12,6 +12,7 @@ from daybreak.lab import Lab
 from daybreak.models import ToyAttention
 from daybreak.tasks import SingleLocation
 from daybreak.training import Optimizer, Run, Stop, evaluations, train
+from tests.cli.asking import answer
 from tests.end_to_end.test_command import COMMAND
 from tests.lab import made
 
@@ -50,37 +51,30 @@ def here(trained: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path
     return tmp_path
 
 
-def _json(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict:
-    assert main(["forecast", *arguments, "--json"]) == 0
-    out, err = capsys.readouterr()
-    assert not err
-    return json.loads(out)
-
-
 def test_a_finished_run_as_of_a_step(here: Path, capsys) -> None:
     run = FINISHED[-1]
-    truth = _json(capsys, run.id)
+    truth = answer(capsys, "forecast", run.id)
     assert truth["outcome"] == "emerged"
     assert truth["step"] == truth["truth"]["step"]
     half = str(int(0.6 * truth["step"]))
-    alone = _json(capsys, run.id, "--at", half, "--law", "none")
+    alone = answer(capsys, "forecast", run.id, "--at", half, "--law", "none")
     assert [x["source"] for x in alone["evidence"]] == ["attention"]
     assert alone["median"] == pytest.approx(truth["step"], rel=0.35)
     assert alone["no_law"] == "none was asked for."
-    with_law = _json(capsys, run.id, "--at", half)
+    with_law = answer(capsys, "forecast", run.id, "--at", half)
     assert [x["source"] for x in with_law["evidence"]] == ["law", "attention"]
     assert with_law["law"]["form"] == "C * T**a", "d does not vary"
     assert with_law["law"]["rows"] == len(FINISHED) - 1
     width = {name: np.log(x["interval"][1] / x["interval"][0]) for name, x in (("law", with_law), ("alone", alone))}
     assert width["law"] < width["alone"]
-    early = _json(capsys, run.id, "--at", "5", "--law", "none")
+    early = answer(capsys, "forecast", run.id, "--at", "5", "--law", "none")
     assert (early["outcome"], "attention has not grown" in early["reason"]) == ("not enough evidence", True)
 
 
 def test_a_run_that_still_trains(here: Path, capsys) -> None:
-    data = _json(capsys, GOING.id, "--law", "C * T**b")
+    data = answer(capsys, "forecast", GOING.id, "--law", "C * T**b")
     assert (data["outcome"], data["done"], data["at"], data["truth"]) == ("forecast", False, 150, None)
-    lengths = [_json(capsys, run.id)["step"] for run in FINISHED if run.task.length == 48]
+    lengths = [answer(capsys, "forecast", run.id)["step"] for run in FINISHED if run.task.length == 48]
     assert data["median"] == pytest.approx(np.mean(lengths), rel=0.3)
 
 

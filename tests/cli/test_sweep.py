@@ -10,6 +10,7 @@ from rich.console import Console
 from daybreak.cli import main
 from daybreak.cli._watch import view
 from daybreak.lab.conduct import Labour, State
+from daybreak.lab.messages import Standing
 from tests.lab.sweeping import RUNS, TOY
 
 
@@ -64,12 +65,18 @@ def test_a_wrong_request_is_one_sentence_and_writes_nothing(line: str, said: str
 
 def test_what_is_seen_while_a_sweep_runs() -> None:
     pair = {run.id: run for run in RUNS[:2]}
-    labour = Labour(pair, dict.fromkeys(pair, 1e6), where="worker 1", steps={RUNS[0].id: 60})
+    standing = Standing(60, loss=0.25, accuracy=None, attention=0.5, emerged=40)
+    labour = Labour(pair, dict.fromkeys(pair, 1e6), "worker 1", {RUNS[0].id: standing}, pace=345.6)
     state = State(24, existing=3, operations=1e7, operations_done=2e6, under_way={0: labour})
     state.outcomes.update(emerged=4, failed=1)
     state.began -= 60
     console = Console(width=100, file=io.StringIO())
     console.print(view(state))
     said = console.file.getvalue()  # pyright: ignore[reportAttributeAccessIssue]
-    assert "8 of 24 runs · 4 emerged, 1 failed · about " in said
+    assert "8 of 24 runs · 4 emerged, 1 failed · 346 steps a second · at most about 3 min left" in said
     assert "worker 1  2 runs at step 60 of 120  SingleLocation(T=4, d=2" in said
+    assert f"{RUNS[0].id[:8]} seed 0  step 60  loss 0.25    attention 0.50  emerged at step 40" in said
+    state.operations_before = 2e6
+    assert state.seconds_left == pytest.approx(60 * 7.5 / 0.5, rel=0.01), (
+        "what was done before says nothing of the speed"
+    )

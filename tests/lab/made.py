@@ -1,5 +1,7 @@
 """Runs and records made by hand: what a store keeps does not depend on how it was computed."""
 
+from pathlib import Path
+
 import numpy as np
 
 from daybreak.lab import Lab
@@ -37,3 +39,15 @@ def fill(lab: Lab, count: int = 5) -> list[Run]:
     for seed, one in enumerate(runs):
         lab.save(one, record(200.0 + 20 * seed), **SOURCE)
     return runs
+
+
+def harm(path: Path, how: str, place: int) -> None:
+    """Damage a file: `cut` it off, `flip` a bit of it, or else remove it."""
+    content = bytearray(path.read_bytes())
+    if how == "cut":
+        path.write_bytes(content[: place % len(content)])
+    elif how == "flip":
+        content[place // 8 % len(content)] ^= 1 << place % 8
+        path.write_bytes(content)
+    else:
+        path.unlink()

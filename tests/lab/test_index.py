@@ -107,15 +107,7 @@ def test_broken_it_is_made_anew(tmp_path_factory: pytest.TempPathFactory, file: 
     lab = Lab(tmp_path_factory.mktemp("index") / "lab")
     made.fill(lab, 2)
     whole = lab.query()
-    path = lab.path / file
-    content = bytearray(path.read_bytes())
-    if how == "cut":
-        path.write_bytes(content[: place % len(content)])
-    elif how == "flip":
-        content[place // 8 % len(content)] ^= 1 << place % 8
-        path.write_bytes(content)
-    else:
-        path.unlink()
+    made.harm(lab.path / file, how, place)
     assert lab.query().equals(whole)
 
 

@@ -5,13 +5,24 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from daybreak.lab._frames import take
-from daybreak.lab.messages import Advanced, Checkpoint, Ended, Finished, Job, Started, StartedOver, decode, encode
+from daybreak.lab.messages import (
+    Advanced,
+    Checkpoint,
+    Ended,
+    Finished,
+    Job,
+    Standing,
+    Started,
+    StartedOver,
+    decode,
+    encode,
+)
 from daybreak.training import Record
 from tests.lab.sweeping import RUNS
 
 SMALL = [
     Started("worker 1"),
-    Advanced({"a": 1, "b": 20}),
+    Advanced({"a": Standing(1, 0.5, None, 0.1, None), "b": Standing(20, 0.01, 1.0, 0.9, 10)}),
     Checkpoint("a", b"\x00\xff"),
     Checkpoint("a", b""),
     StartedOver("a", "it was rubbish"),

@@ -205,18 +205,12 @@ def test_damage_anywhere_is_set_aside_and_harms_nothing_else(
         lab.results()
     run = made.run(which)
     path = lab.path / "runs" / run.id / file
-    content = bytearray(path.read_bytes())
-    if how == "cut":
-        path.write_bytes(content[: place % len(content)])
-    elif how == "flip":
-        content[place // 8 % len(content)] ^= 1 << place % 8
-        path.write_bytes(content)
-    elif how == "append":
-        path.write_bytes(content + b"\n")
+    if how == "append":
+        path.write_bytes(path.read_bytes() + b"\n")
     elif how == "swap":  # with the same file of another run
         path.write_bytes((lab.path / "runs" / made.run((which + 1) % 5).id / file).read_bytes())
     else:
-        path.unlink()
+        made.harm(path, how, place)
     left = bytes(path.read_bytes()) if path.exists() else None
 
     assert {x.id for x in lab.results()} == {made.run(seed).id for seed in range(5) if seed != which}

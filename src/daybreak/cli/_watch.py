@@ -12,7 +12,10 @@ from rich.text import Text
 
 if TYPE_CHECKING:
     from daybreak.lab.conduct import Labour, State
+    from daybreak.lab.messages import Standing
+    from daybreak.training import Run
 
+_MEMBERS = 12  # runs under way that are shown one by one
 _OUTCOMES = ("emerged", "censored", "diverged", "failed")
 
 
@@ -30,22 +33,49 @@ def watching() -> Iterator[Callable[[Any], None]]:
 def view(state: "State") -> Group:
     """The picture of a state."""
     counts = ", ".join(f"{state.outcomes[x]:,} {x}" for x in _OUTCOMES if state.outcomes[x])
-    left = state.seconds_left if state.outcomes else None  # before that it is mostly compiling, and no guide
-    parts = [f"{state.done:,} of {state.total:,} runs", counts, "" if left is None else f"about {clock(left)} left"]
+    pace = sum(labour.pace for labour in state.under_way.values())
+    left = state.seconds_left
+    parts = [
+        f"{state.done:,} of {state.total:,} runs",
+        counts,
+        f"{pace:,.0f} steps a second" if pace else "",
+        "" if left is None else f"at most about {clock(left)} left",
+    ]
     bar = Table.grid()
     bar.add_row(ProgressBar(state.total, state.done, width=60))
-    workers = Table.grid(padding=(0, 2))
-    for labour in filter(lambda labour: labour.fresh, state.under_way.values()):
-        workers.add_row(*(Text(x, no_wrap=True, overflow="ellipsis") for x in _line(labour)))
-    return Group(Text(" · ".join(x for x in parts if x), style="bold"), bar, workers)
+    busy = [labour for labour in state.under_way.values() if labour.fresh]
+    lines = [_line(labour) for labour in busy]
+    standings = [(labour.fresh[x], labour.standings[x]) for labour in busy for x in labour.standings]
+    members = [_member(*x) for x in standings] if len(standings) <= _MEMBERS else []
+    return Group(Text(" · ".join(x for x in parts if x), style="bold"), bar, _rows(lines), _rows(members))
+
+
+def _rows(rows: list[tuple[str, ...]]) -> Table:
+    made = Table.grid(padding=(0, 2))
+    for row in rows:
+        made.add_row(*(Text(x, no_wrap=True, overflow="ellipsis") for x in row))
+    return made
 
 
 def _line(labour: "Labour") -> tuple[str, str, str]:
     run = max(labour.fresh.values(), key=lambda run: run.stop.budget)
     count = f"{len(labour.fresh)} run{'s' * (len(labour.fresh) != 1)}"
-    step = max(labour.steps.values(), default=0)
+    step = max((x.step for x in labour.standings.values()), default=0)
     how_far = f"{count} at step {step:,} of {run.stop.budget:,}" if step else f"{count}, starting"
     return labour.where or "waiting for a worker", how_far, " ".join(repr(run.task).split())
+
+
+def _member(run: "Run", standing: "Standing") -> tuple[str, ...]:
+    accuracy = "" if standing.accuracy is None else f"accuracy {100 * standing.accuracy:.1f} %"
+    emerged = "not emerged" if standing.emerged is None else f"emerged at step {standing.emerged:,}"
+    return (
+        f"  {run.id[:8]} seed {run.seed}",
+        f"step {standing.step:,}",
+        f"loss {standing.loss:.3g}",
+        accuracy,
+        f"attention {standing.attention:.2f}",
+        emerged if run.stop.level else "",
+    )
 
 
 def clock(seconds: float) -> str:

@@ -101,7 +101,7 @@ def _row(saved: "Saved") -> tuple[str, ...]:
         result.id[:8],
         str(saved.run.seed),
         result.outcome,
-        str(result.plateau),
+        str(result.plateau) if saved.run.stop.level else "",
         f"{result.final.get('clean_loss', float('nan')):.4g}",
         "" if accuracy is None else f"{100 * accuracy:.1f}%",
         f"{record.curves['attention'][-1].max():.3f}",

@@ -9,7 +9,7 @@ import itertools
 import logging
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from typing import final
@@ -20,7 +20,18 @@ from daybreak.lab.cohorts import Cohort, pack
 from daybreak.lab.cost import cost
 from daybreak.lab.executor import Executor
 from daybreak.lab.lock import locked
-from daybreak.lab.messages import Advanced, Checkpoint, Died, Ended, Finished, Job, Message, Started, StartedOver
+from daybreak.lab.messages import (
+    Advanced,
+    Checkpoint,
+    Died,
+    Ended,
+    Finished,
+    Job,
+    Message,
+    Standing,
+    Started,
+    StartedOver,
+)
 from daybreak.lab.store import Lab
 from daybreak.training import Run, shape
 
@@ -49,7 +60,9 @@ class Labour:
     fresh: dict[str, Run]  # members not yet finished, by id
     operations: dict[str, float]  # of each
     where: str = ""  # which worker; empty while it waits for one
-    steps: dict[str, int] = field(default_factory=dict)
+    standings: dict[str, Standing] = field(default_factory=dict)  # of members that have said how they stand, by id
+    stood: float = 0.0  # when they said so
+    pace: float = 0.0  # steps a second, of all members together
     heard: float = 0.0  # when the worker last spoke, by the monotonic clock
     failures: int = 0  # in a row, without a member finished or a checkpoint kept in between
 
@@ -64,6 +77,7 @@ class State:
     outcomes: Counter[str] = field(default_factory=Counter)  # of the runs done since
     operations: float = 0.0  # of the runs to do
     operations_done: float = 0.0  # of those done since
+    operations_before: float = 0.0  # of those, what earlier sweeps had done when they were interrupted
     began: float = field(default_factory=time.monotonic)
     under_way: dict[int, Labour] = field(default_factory=dict)
 
@@ -74,10 +88,11 @@ class State:
 
     @property
     def seconds_left(self) -> float | None:
-        """By the work done so far; None before there is any."""
-        ahead = sum(_share(labour) for labour in self.under_way.values())
+        """At the speed so far, if every run spends its budget; None before there is a speed."""
+        ahead = sum(_share(labour, name) for labour in self.under_way.values() for name in labour.standings)
         done = self.operations_done + ahead
-        return (time.monotonic() - self.began) * (self.operations - done) / done if done else None
+        since = done - self.operations_before
+        return (time.monotonic() - self.began) * (self.operations - done) / since if since > 0 else None
 
 
 def conduct(
@@ -185,8 +200,8 @@ class _Driver:
         match message:
             case Started(where):
                 labour.where = where
-            case Advanced(steps):
-                labour.steps.update(steps)
+            case Advanced(standings):
+                self._advance(labour, standings)
             case Checkpoint(run, data):
                 with _writing(self.lab, self.state):
                     self.lab.save_checkpoint(labour.fresh[run], data)
@@ -205,6 +220,15 @@ class _Driver:
             case Died(why):
                 # Once may be bad luck. Twice without progress, and it may be one of the members.
                 self._fail(number, labour, f"The worker died: {why}", apart=labour.failures > 0)
+
+    def _advance(self, labour: Labour, standings: Mapping[str, Standing]) -> None:
+        before, labour.standings = labour.standings, dict(standings)
+        if before:
+            steps = sum(x.step - before[name].step for name, x in standings.items())
+            labour.pace = steps / (labour.heard - labour.stood)
+        else:
+            self.state.operations_before += sum(_share(labour, name) for name in standings)
+        labour.stood = labour.heard
 
     def _look_at_the_clock(self) -> None:
         for number, labour in list(self.state.under_way.items()):
@@ -229,14 +253,14 @@ class _Driver:
 
     def _count(self, labour: Labour, run: str, outcome: str) -> None:
         del labour.fresh[run]
-        labour.steps.pop(run, None)
+        labour.standings.pop(run, None)
         self.state.outcomes[outcome] += 1
         self.state.operations_done += labour.operations[run]
 
 
-def _share(labour: Labour) -> float:
-    """Operations that members under way have behind them."""
-    return sum(labour.operations[run] * step / labour.fresh[run].stop.budget for run, step in labour.steps.items())
+def _share(labour: Labour, run: str) -> float:
+    """Operations that a member under way has behind it."""
+    return labour.operations[run] * labour.standings[run].step / labour.fresh[run].stop.budget
 
 
 @contextmanager

@@ -31,10 +31,22 @@ class Started:
 
 @final
 @dataclass(frozen=True)
-class Advanced:
-    """Steps that the members still in training have taken."""
+class Standing:
+    """How a run that trains stood at its latest evaluation, on clean data."""
 
-    steps: Mapping[str, int]  # by the id of a run
+    step: int
+    loss: float
+    accuracy: float | None  # where the task has one
+    attention: float  # to relevant positions, of the head that looks there most
+    emerged: int | None  # when that was seen; it goes on for its margin
+
+
+@final
+@dataclass(frozen=True)
+class Advanced:
+    """How far the members still in training have come."""
+
+    standings: Mapping[str, Standing]  # by the id of a run
 
 
 @final
@@ -83,7 +95,7 @@ class Died:
 
 
 Message = Started | Advanced | Checkpoint | StartedOver | Finished | Ended | Died
-_KINDS: dict[str, type] = {x.__name__: x for x in (Started, Advanced, StartedOver, Ended)}
+_KINDS: dict[str, type] = {x.__name__: x for x in (Started, StartedOver, Ended)}
 
 
 def encode(message: Job | Message) -> bytes:
@@ -92,6 +104,8 @@ def encode(message: Job | Message) -> bytes:
         case Job(runs, checkpoints, every):
             head = {"runs": [to_json(run) for run in runs], "checkpoints": list(checkpoints), "every": every}
             return _join("Job", head, *checkpoints.values())
+        case Advanced(standings):
+            return _join("Advanced", {run: vars(standing) for run, standing in standings.items()})
         case Checkpoint(run, data):
             return _join("Checkpoint", {"run": run}, data)
         case Finished(run, record, seconds, device):
@@ -107,6 +121,8 @@ def decode(data: bytes) -> Any:
         case "Job":
             checkpoints = dict(zip(head["checkpoints"], parts, strict=True))
             return Job(tuple(from_json(run) for run in head["runs"]), checkpoints, head["every"])
+        case "Advanced":
+            return Advanced({run: Standing(**standing) for run, standing in head.items()})
         case "Checkpoint":
             return Checkpoint(head["run"], parts[0])
         case "Finished":

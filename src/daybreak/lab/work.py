@@ -4,7 +4,9 @@ import time
 import traceback
 from collections.abc import Iterator
 
-from daybreak.lab.messages import Advanced, Checkpoint, Ended, Finished, Job, Message, StartedOver
+import numpy as np
+
+from daybreak.lab.messages import Advanced, Checkpoint, Ended, Finished, Job, Message, Standing, StartedOver
 from daybreak.lab.provenance import device
 from daybreak.training import DamagedCheckpoint, Progress, evaluations
 
@@ -36,8 +38,15 @@ def _train(job: Job) -> Iterator[Message]:
                 yield Checkpoint(run.id, progress.checkpoint(i))
             kept = time.monotonic()
         if training and time.monotonic() - told >= _NEWS:
-            yield Advanced({run.id: progress.steps[i] for i, run in training.items()})
+            yield Advanced({run.id: _standing(progress, i) for i, run in training.items()})
             told = time.monotonic()
+
+
+def _standing(progress: Progress, i: int) -> Standing:
+    row = progress.rows[i]
+    accuracy = float(row["clean_accuracy"]) if "clean_accuracy" in row else None
+    attention = float(np.max(row["attention"]))
+    return Standing(progress.steps[i], float(row["clean_loss"]), accuracy, attention, progress.emerged[i])
 
 
 def _evaluations(job: Job) -> Iterator[Progress | StartedOver]:

@@ -2,54 +2,72 @@
 
 from collections.abc import Mapping
 
+import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from daybreak.pictures.style import NEUTRAL, OURS, PAPER, look, panels, shades
 from daybreak.training import Record
 
+_ATTENTION = "attention to relevant positions"
+_PROBES = {
+    "value_to_key": "attention of a value to its key",
+    "block_mass": "attention to each block, by head",
+    "kl": "KL to the truncated truths",
+}
+_KINDS = {"block_mass": "block", "kl": "blocks 1 to"}  # what the last index of a probe counts; of others it is the head
+
 
 def learning_curves(records: Mapping[str, Record], plateaus: Mapping[str, float] | None = None) -> Figure:
     """Draw what was measured along runs, by label.
 
-    Of one run all is drawn: clean and training-like data, and every head. Of several, clean data and for each the head that
-    attends most to relevant positions at the end.
+    Of one run all is drawn: clean and training-like data, every head, and the probes of its task. Of several, clean data and
+    for each the head that attends most to relevant positions at the end.
 
     Args:
         records: by the label that the legend gives them.
         plateaus: where the plateau of each ended, for those in which it did.
     """
+    titles = ["loss", _ATTENTION]
+    if any("clean_accuracy" in record.curves for record in records.values()):
+        titles.insert(1, "accuracy")
+    alone = next(iter(records.values())) if len(records) == 1 else None
+    probes = [] if alone is None else [name for name in _PROBES if name in alone.curves]
     with look():
-        titles = ["loss", "attention to relevant positions"]
-        if any("clean_accuracy" in record.curves for record in records.values()):
-            titles.insert(1, "accuracy")
-        figure, axes = panels(titles, width=4.2)
-        draw = _one if len(records) == 1 else _several
-        draw(dict(zip(titles, axes, strict=True)), records)
+        figure, axes = panels([*titles, *(_PROBES[name] for name in probes)], width=4.2, columns=3 if probes else None)
+        drawn = dict(zip(titles, axes, strict=False))
+        if alone is None:
+            _several(drawn, records)
+        else:
+            _one(drawn, alone)
+            for name, ax in zip(probes, axes[len(titles) :], strict=True):
+                _probe(ax, alone, name)
         for ax in axes:
             ax.set(xlabel="step")
             for i, end in enumerate((plateaus or {}).values()):
                 ax.axvline(end, color=NEUTRAL, lw=0.8, ls=":", label=None if i else "plateau ends")
             ax.legend()
-        for ax in axes[1:]:
+        for ax in axes[1 : len(titles)]:
             ax.set(ylim=(0, 1.03))
         axes[0].set(yscale="log")
         return figure
 
 
-def _one(axes: dict[str, Axes], records: Mapping[str, Record]) -> None:
-    (record,) = records.values()
+def _one(axes: dict[str, Axes], record: Record) -> None:
     for score, ax in list(axes.items())[:-1]:
         ax.plot(record.steps, record.curves[f"clean_{score}"], color=OURS, label="clean")
         ax.plot(record.steps, record.curves[f"train_{score}"], "--", color=PAPER, label="like training")
-    attention = record.curves["attention"]
-    _, layers, heads = attention.shape
-    for layer, colour in enumerate(shades(layers)):
-        for head in range(heads):
-            label = f"layer {layer + 1}" if head == 0 else None
-            axes["attention to relevant positions"].plot(
-                record.steps, attention[:, layer, head], color=colour, lw=1.0, label=label
-            )
+    _probe(axes[_ATTENTION], record, "attention")
+
+
+def _probe(ax: Axes, record: Record, name: str) -> None:
+    """A line for every number of a probe; a colour for each layer, block of the task or reference."""
+    curve = record.curves[name]
+    values, kind = (np.moveaxis(curve, -1, 1), _KINDS[name]) if name in _KINDS else (curve, "layer")
+    for i, colour in enumerate(shades(values.shape[1])):
+        lines = values[:, i].reshape(len(record.steps), -1)
+        for j, line in enumerate(lines.T):
+            ax.plot(record.steps, line, color=colour, lw=1.0, label=None if j else f"{kind} {i + 1}")
 
 
 def _several(axes: dict[str, Axes], records: Mapping[str, Record]) -> None:
@@ -59,4 +77,4 @@ def _several(axes: dict[str, Axes], records: Mapping[str, Record]) -> None:
                 ax.plot(record.steps, record.curves[f"clean_{score}"], color=colour, lw=1.2, label=label)
         attention = record.curves["attention"].reshape(len(record.steps), -1)
         best = attention[:, attention[-1].argmax()]
-        axes["attention to relevant positions"].plot(record.steps, best, color=colour, lw=1.2, label=label)
+        axes[_ATTENTION].plot(record.steps, best, color=colour, lw=1.2, label=label)
