@@ -152,7 +152,7 @@ class TrainRecall(_Training):
 
     task: Recall = field(default_factory=lambda: Recall(N=8, V=64))
     model: Transformer = field(default_factory=lambda: _RECALL.model)
-    stop: Stop = field(default_factory=lambda: Stop(every=50, level=0.95))
+    stop: Stop = field(default_factory=lambda: Stop(every=50, level=0.6, margin=0.5))
 
 
 @final
