@@ -135,6 +135,19 @@ def test_a_checkpoint_left_by_a_writer_killed_at_its_last_step_goes_with_the_nex
     assert lab.load_checkpoint(run) is None
 
 
+def test_what_is_missing_of_many_and_what_is_left_beside_those_that_are_done(lab: Lab) -> None:
+    done = made.fill(lab, 3)
+    lab.save_failure(made.run(3), "no", **made.SOURCE)
+    lab.save_checkpoint(made.run(4), b"on its way")
+    lab.save_checkpoint(done[1], b"stale")
+    runs = [*done, *(made.run(seed) for seed in (3, 4, 5))]
+    assert lab.missing(runs) == runs[3:]
+    (lab.path / "index.parquet").write_bytes(b"rubbish")
+    assert lab.missing(runs) == runs[3:]
+    lab.tidy(runs)
+    assert [lab.load_checkpoint(run) for run in runs[1:5]] == [None, None, None, b"on its way"]
+
+
 def test_reading_makes_nothing(tmp_path: Path) -> None:
     lab = Lab(tmp_path / "nowhere")
     assert (lab.results(), lab.unfinished(), lab.damaged(), lab.columns()) == ([], [], [], {})

@@ -121,7 +121,7 @@ class Sweep:
         from daybreak.training import shape
 
         lab, executor = Lab(self.lab), self._executor()
-        todo = [run for run in runs if not lab.has(run)]
+        todo = lab.missing(runs)
         cohorts = pack(todo, executor.workers, executor.memory)
         speed = machine_speed() * min(1, self.threads / (os.cpu_count() or 1))  # of one worker
         programs = len({(shape(cohort.runs[0]), len(cohort.runs)) for cohort in cohorts})
@@ -142,18 +142,18 @@ class Sweep:
 
 
 def _settings(cohorts: "list[Cohort]") -> list[dict[str, list]]:
-    """For each cohort the values of the settings in which the runs of a sweep differ, but for the seed."""
+    """For each cohort the values of the settings that differ between those runs of a sweep that have them, but for the seed."""
     from daybreak.training import to_json
 
     def flat(run: "Run") -> dict[str, Any]:
         parts = to_json(run)
         own = {key: value for part in parts.values() if isinstance(part, dict) for key, value in part.items()}
         named = {part: value["name"] for part, value in parts.items() if isinstance(value, dict) and "name" in value}
-        return own | named | {"batch": run.batch}
+        return named | own | {"batch": run.batch}
 
     rows = [[flat(run) for run in cohort.runs] for cohort in cohorts]
     names = list(dict.fromkeys(name for row in rows for run in row for name in run if name not in ("name", "budget")))
-    values = {name: {repr(run.get(name)) for row in rows for run in row} for name in names}
+    values = {name: {repr(run[name]) for row in rows for run in row if name in run} for name in names}
     differing = [name for name in names if len(values[name]) > 1]
     return [{name: sorted({run[name] for run in row if name in run}, key=str) for name in differing} for row in rows]
 

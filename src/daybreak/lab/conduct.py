@@ -15,7 +15,6 @@ from dataclasses import dataclass, field
 from typing import final
 
 from daybreak.errors import WorkError
-from daybreak.lab._folder import CHECKPOINT
 from daybreak.lab.cohorts import Cohort, pack
 from daybreak.lab.cost import cost
 from daybreak.lab.executor import Executor
@@ -123,31 +122,21 @@ def conduct(
     """
     for run in {shape(run): run for run in runs}.values():
         cost(run)  # refuses a model that cannot take its task, before anything is written
-    todo = _missing(lab, runs)
+    todo = lab.missing(runs)
     if not todo:
+        lab.tidy(runs)
         return State(len(runs), len(runs))
     with closing(executor):
         executor.open()  # before the lab is touched: an address where nobody answers leaves no trace
         with locked(lab.path):
             lab.open()
-            todo = _missing(lab, todo)  # another sweep may have been at work until now
+            lab.tidy(runs)
+            todo = lab.missing(todo)  # another sweep may have been at work until now
             state = State(len(runs), len(runs) - len(todo))
             with _interruptible(lab, state):
                 driver = _Driver(lab, executor, command, rules, state, on_change)
                 driver.run(pack(todo, executor.workers, memory or executor.memory))
     return state
-
-
-def _missing(lab: Lab, runs: Sequence[Run]) -> list[Run]:
-    """Runs to be trained. Beside the others no checkpoint stays, should a driver have died between the two."""
-    missing = []
-    for run in runs:
-        stale = lab.path / "runs" / run.id / CHECKPOINT
-        if not lab.has(run):
-            missing.append(run)
-        elif stale.exists():
-            stale.unlink(missing_ok=True)
-    return missing
 
 
 @final
