@@ -1,6 +1,7 @@
 """Runs are plain data, named by content, and bad ones are refused."""
 
 import json
+from dataclasses import dataclass, field
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ from daybreak.errors import RequestError
 from daybreak.models import MinimalAttention, Transformer
 from daybreak.tasks import MarkovChain, SingleLocation
 from daybreak.training import Optimizer, Run, Stop, from_json, shape, to_json
+from daybreak.training.run import _plain
 
 RUNS = [
     Run(SingleLocation(T=8, d=4, B=2), Transformer(), Optimizer(learning_rate=3e-4), Stop(budget=7), seed=5),
@@ -56,3 +58,13 @@ def test_a_name_does_not_depend_on_how_a_number_was_written() -> None:
 def test_bad_requests(make, said: str, as_a_user) -> None:
     with pytest.raises(RequestError, match=said):
         make()
+
+
+def test_a_setting_that_came_later_leaves_the_names_of_older_runs_alone() -> None:
+    @dataclass(frozen=True)
+    class Rule:
+        rate: float = 0.1
+        decay: float = field(default=0.0, metadata={"later": True})
+
+    assert _plain(Rule()) == {"rate": 0.1}
+    assert _plain(Rule(decay=0.5)) == {"rate": 0.1, "decay": 0.5}

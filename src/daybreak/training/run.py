@@ -115,4 +115,7 @@ def _name(registry: dict[str, Any], thing: Any) -> str:
 
 
 def _plain(thing: Any) -> dict[str, Any]:
-    return {field.name: getattr(thing, field.name) for field in fields(thing)}
+    """Its fields. One that a version added `later` is left out at its default, so that older runs keep their names."""
+    values = {field.name: getattr(thing, field.name) for field in fields(thing)}
+    later = {field.name: field.default for field in fields(thing) if field.metadata.get("later")}
+    return {name: value for name, value in values.items() if name not in later or value != later[name]}
