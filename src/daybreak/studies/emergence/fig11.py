@@ -14,7 +14,7 @@ _SWEEPS = {
     """
 [[grid]]
 preset = "paper-a-regression"
-task.T = 8
+task.T = 4
 task.d = [2, 4]
 """,
     "laptop": """

@@ -12,6 +12,7 @@ _SWEEPS = {
     """
 [[grid]]
 preset = "paper-a-regression"
+where = "T == 4 or d == 2"
 task.T = [4, 8]
 task.d = [2, 4]
 [[grid]]

@@ -23,8 +23,8 @@ where = "T == 4 or d == 2"
 task.T = [4, 8]
 task.d = [2, 4]
 optimizer.name = "sgd"
-optimizer.learning_rate = 0.3
-stop.budget = 1000
+optimizer.learning_rate = 0.05
+stop.budget = 2000
 """,
     "laptop": """
 preset = "paper-a-regression"

@@ -37,8 +37,8 @@ stop.budget = "8 * 0.55 * V**0.79 * N**2.25 + 1000"
 seeds = 3
 where = "(B == 1) != (p == 0)"
 task.B = [1, 2, 4, 6]
-task.p = [0.0, 0.2, 0.5, 0.9]
-stop.budget = 1000
+task.p = [0.0, 0.5, 0.9]
+stop.budget = 800
 """,
     "paper": """
 preset = "paper-a-recall"
