@@ -46,7 +46,7 @@ def test_rows_are_runs_and_those_that_diverged_are_left_out(tmp_path: Path) -> N
 
 
 def test_curves_are_thinned_and_spread(tmp_path: Path) -> None:
-    saved = _saved(tmp_path, [made.run(0), made.run(1)], [made.record(count=1001), made.record(count=21)])
+    saved = _saved(tmp_path, [made.run(0), made.run(1)], [made.record(9000, count=1001), made.record(count=21)])
     table = _trained.thinned(saved, ("T",), ("clean_loss", "attention"))
     first = table["seed"] == 0
     assert first.sum() == 100

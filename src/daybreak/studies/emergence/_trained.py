@@ -6,6 +6,7 @@ import numpy as np
 from scipy import stats
 
 from daybreak import measure
+from daybreak._types import Bools
 from daybreak.lab import Saved, curves, index, laws, sweep
 from daybreak.measure import Interval, Law, Plateau, Published
 from daybreak.measure.published import PUBLISHED
@@ -76,6 +77,11 @@ def tuned(table: Table, settings: Sequence[str]) -> Table:
         rows = [(here == number) & (table["learning_rate"] == rate) for rate in rates]
         kept |= min(rows, key=lambda x: table["plateau"][x].mean())
     return select(table, kept)
+
+
+def typical(table: Table, rows: Bools) -> float:
+    """Geometric mean of the plateaus in some rows; censored ones count as if they ended."""
+    return float(np.exp(np.log(table["plateau"][rows]).mean()))
 
 
 def thinned(saved: Sequence[Saved], settings: Sequence[str], names: Sequence[str]) -> Table:

@@ -70,12 +70,11 @@ def last(saved: list[Saved]) -> Table:
 
 
 def gains(runs: Table, name: str) -> dict[float, float]:
-    """How many times sooner runs emerge for each value of B or p above the least, by geometric means over seeds."""
-    other = {"B": runs["p"] == 0, "p": runs["B"] == 1}[name]
-    logs = np.log(runs["plateau"])
-    start = logs[(runs["B"] == 1) & (runs["p"] == 0)].mean()
-    values = np.unique(runs[name][other])[1:]
-    return {float(x): float(np.exp(start - logs[other & (runs[name] == x)].mean())) for x in values}
+    """How many times sooner runs emerge for each value of B or p above the least."""
+    alone = runs["p"] == 0 if name == "B" else runs["B"] == 1
+    start = _trained.typical(runs, (runs["B"] == 1) & (runs["p"] == 0))
+    values = np.unique(runs[name][alone])[1:]
+    return {float(x): start / _trained.typical(runs, alone & (runs[name] == x)) for x in values}
 
 
 def told(factors: dict[float, float], name: str) -> str:
