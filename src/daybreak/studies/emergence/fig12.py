@@ -26,7 +26,7 @@ task.d = 32
 stop.every = 10
 [[grid]]
 seeds = 3
-task.p = [0.1, 0.2, 0.5]
+task.p = [0.2, 0.5]
 stop.budget = "1.5 * 0.76 * d**1.29 * T**0.8 + 200"
 [[grid]]
 seeds = 5

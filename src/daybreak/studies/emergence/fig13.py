@@ -34,9 +34,9 @@ task.T = [16, 32, 48, 64]
 task.d = [8, 16, 32]
 [[grid]]
 seeds = 3
-where = "(layers == 2 or heads == 4 or layers == heads) and not (d == 16 and layers == 2 and heads == 4)"
+where = "layers == 2 or heads == 4 or layers == heads"
 task.T = 16
-task.d = [8, 16]
+task.d = 8
 model.layers = [1, 2, 4]
 model.heads = [1, 2, 4, 8]
 """,

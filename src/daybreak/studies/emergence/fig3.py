@@ -59,7 +59,7 @@ preset = "paper-a-regression"
 seeds = 3
 task.T = 16
 task.d = [8, 16, 32]
-task.p = [0.1, 0.2, 0.5]
+task.p = [0.2, 0.5]
 stop.budget = "1.5 * 0.76 * d**1.29 * T**0.8 + 200"
 """,
     "paper": """

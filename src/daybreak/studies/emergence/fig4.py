@@ -41,7 +41,7 @@ task.V = [16, 32, 64]
 [[grid]]
 seeds = 3
 task.N = 3
-task.V = [16, 32, 64]
+task.V = [16, 32]
 [[grid]]
 seeds = 3
 task.N = 8

@@ -28,17 +28,18 @@ stop.level = 0.9
 preset = "paper-a-recall"
 task.N = 6
 task.V = 16
-stop.every = 10
 stop.level = 0.6
 [[grid]]
 seeds = 5
+stop.every = 10
 stop.budget = "8 * 0.55 * V**0.79 * N**2.25 + 1000"
 [[grid]]
 seeds = 3
 where = "(B == 1) != (p == 0)"
 task.B = [1, 2, 4, 6]
 task.p = [0.0, 0.5, 0.9]
-stop.budget = 800
+stop.every = 20
+stop.budget = 700
 """,
     "paper": """
 preset = "paper-a-recall"
