@@ -10,6 +10,7 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
+from daybreak.studies.catalogue import STUDIES
 from daybreak.studies.found import Found, found
 
 _SIGNS = {"holds": "✓", "fails": "✗", "undecided": "?"}
@@ -50,6 +51,7 @@ def page(results: Iterable[Found]) -> str:
     claims = [claim for one in results for claim in one.document["claims"]]
     counts = Counter(str(claim["verdict"]) for claim in claims)
     total = ", ".join(f"{counts[verdict]} {verdict}" for verdict in _SIGNS if counts[verdict])
+    missing = ", ".join(study.name for study in STUDIES if study.name not in {one.name for one in results})
     papers = (
         text for paper, text in _PAPERS.items() if any(one.document["study"].startswith(paper) for one in results)
     )
@@ -59,6 +61,7 @@ def page(results: Iterable[Found]) -> str:
             '<meta name="viewport" content="width=device-width, initial-scale=1">',
             f"<title>Daybreak: what was found</title>\n<style>{_STYLE}</style>",
             f"<h1>What was found</h1>\n<p>{len(claims)} claims of {len(results)} figures: {total}.</p>",
+            f'<p class="soft">Not in this folder: {missing}.</p>' if missing else "",
             *(f'<p class="soft">{escape(text)}</p>' for text in papers),
             "<h2>Claims</h2>\n<table>\n<tr><th>verdict<th>claim<th>sentence<th>figure<th>scale",
             *(_row(one, claim) for one in results for claim in one.document["claims"]),

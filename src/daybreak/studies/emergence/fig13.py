@@ -1,5 +1,7 @@
 """Figure 13: layers and heads matter little to the plateau."""
 
+import numpy as np
+
 from daybreak import pictures
 from daybreak.lab import Saved
 from daybreak.studies._study import Claim, Findings, Study, Tables, select
@@ -88,18 +90,19 @@ def _judge(tables: Tables) -> Findings:
 def _draw(tables: Tables, findings: Findings):
     runs = tables["plateaus"]
     lines = {"law": findings.laws["plateau"].predict, "paper": _trained.published(13)[0].predict}
-    least = select(runs, runs["d"] == runs["d"].min())
-    layers = select(least, least["heads"] == _usual(runs["heads"]))
-    heads = select(least, least["layers"] == _usual(runs["layers"]))
-    title = f"d = {runs['d'].min():g}"
-    figure, axes = pictures.panels([f"layers, {title}", f"heads, {title}"], width=4.6, height=3.2)
-    pictures.plateau_panel(axes[0], layers, x="layers", series="T", **lines)
-    pictures.plateau_panel(axes[1], heads, x="heads", series="T", **lines)
+    usual = {name: _most_frequent(runs[name]) for name in ("layers", "heads")}
+    least = select(
+        runs, (runs["d"] == runs["d"].min()) & np.isin(runs["T"], runs["T"][runs["layers"] != usual["layers"]])
+    )
+    pairs = (("layers", "heads"), ("heads", "layers"))
+    titles = [f"{name}, d = {least['d'][0]:g}, {usual[other]} {other}" for name, other in pairs]
+    figure, axes = pictures.panels(titles, width=4.6, height=3.2)
+    for ax, (name, other) in zip(axes, pairs, strict=True):
+        pictures.plateau_panel(ax, select(least, least[other] == usual[other]), x=name, series="T", **lines)
     return figure
 
 
-def _usual(column):
-    """The value that most runs have."""
+def _most_frequent(column: np.ndarray) -> int:
     values = column.tolist()
     return max(values, key=values.count)
 

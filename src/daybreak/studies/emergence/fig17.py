@@ -121,7 +121,7 @@ def _draw(tables: Tables, findings: Findings):
     curves, rises = tables["curves"], tables["rises"]
     V = rises["V"].max()
     first = select(curves, (curves["V"] == V) & (curves["seed"] == 0))
-    where = f"N = {rises['N'][0]}, V = {V}"
+    where = f"N = {rises['N'][0]}, V = {V}, one seed"
     figure, axes = pictures.panels(
         [f"clean accuracy, {where}", "value to its key", "query to the answer's value"], width=4.0
     )
