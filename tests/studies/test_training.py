@@ -18,7 +18,7 @@ RUNS = sweep.runs(TOY.replace("seeds = 12", "seeds = 2"))
 
 def _tables(saved: list[Saved]) -> dict[str, dict[str, np.ndarray]]:
     lengths = [x.result.plateau.length for x in saved if x.result.plateau is not None]
-    return {"plateaus": {"p": np.array([x.run.task.p for x in saved]), "plateau": np.array(lengths)}}
+    return {"plateaus": {"seed": np.array([x.run.seed for x in saved]), "plateau": np.array(lengths)}}
 
 
 def _judge(tables: dict) -> Findings:

@@ -21,7 +21,6 @@ def plateau_panel(
     series: str,
     law: Predict | None = None,
     paper: Predict | None = None,
-    label: str = "{:g}",
 ) -> None:
     """Draw a point for each run, hollow and pointing upwards where it did not emerge, and laws as lines.
 
@@ -32,7 +31,6 @@ def plateau_panel(
         series: column that tells the colours apart.
         law: what our law gives for a table of settings, drawn solid.
         paper: what the paper's law gives, drawn dashed.
-        label: how a value of `series` reads in the legend.
     """
     values = np.unique(runs[series])
     for value, colour, marker in zip(values, shades(values.size), MARKERS * values.size, strict=False):
@@ -40,7 +38,7 @@ def plateau_panel(
         chosen = {name: column[rows] for name, column in runs.items()}
         chosen = {name: column[np.argsort(chosen[x], kind="stable")] for name, column in chosen.items()}
         gone = chosen["censored"]
-        ax.plot(chosen[x][~gone], chosen["plateau"][~gone], marker, color=colour, ms=4.5, label=label.format(value))
+        ax.plot(chosen[x][~gone], chosen["plateau"][~gone], marker, color=colour, ms=4.5, label=f"{value:g}")
         ax.plot(chosen[x][gone], chosen["plateau"][gone], "^", color=colour, ms=7, mfc="none")
         for predict, line in ((law, "-"), (paper, "--")):
             if predict is not None:
@@ -58,13 +56,13 @@ def plateau_panel(
     ax.legend(title=series, handletextpad=0.2, loc="center left", bbox_to_anchor=(1, 0.5))
 
 
-def curve_panel(ax: Axes, curves: Columns, *, y: str, series: str, label: str = "{:g}") -> None:
+def curve_panel(ax: Axes, curves: Columns, *, y: str, series: str) -> None:
     """Draw a curve of every run over the steps of training, one colour for each value of `series`."""
     values = np.unique(curves[series])
     for value, colour in zip(values, shades(values.size), strict=True):
         for i, seed in enumerate(np.unique(curves["seed"][curves[series] == value])):
             rows = (curves[series] == value) & (curves["seed"] == seed)
-            name = None if i else label.format(value)
+            name = None if i else f"{value:g}"
             ax.plot(curves["step"][rows], curves[y][rows], color=colour, lw=1, label=name)
     ax.set(xlabel="step", xlim=(0, None))
     ax.legend(title=series, loc="center left", bbox_to_anchor=(1, 0.5))

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -51,7 +52,8 @@ def _record(run: Run, steps: np.ndarray, clean: float, train: float) -> Record:
             guess = 1 / run.task.N
             curves[f"{kind}_accuracy"] = np.where(steps < 2, 0.01, guess + (1 - guess) * rise)
         curves[f"{kind}_loss"] = 0.5 * (1 - rise)
-    layers, heads = run.model.layers, run.model.heads
+    model: Any = run.model
+    layers, heads = model.layers, model.heads
     layer = np.arange(layers)[None, :, None] * np.ones((1, 1, heads))
     if isinstance(run.task, Recall):
         curves["value_to_key"] = (rises[0][:, None, None] * (layer == layers - 2))[:, :-1]

@@ -1,6 +1,7 @@
 """What trained studies share, on planted runs: plateaus, laws, tuning, intervals and verdicts."""
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -85,9 +86,9 @@ def test_verdicts_by_intervals() -> None:
     assert _trained.above(Interval(0.1, 0.3)) == "holds"
     assert _trained.above(Interval(-0.1, 0.3)) == "undecided"
     assert _trained.above(Interval(0.1, 0.3), 0.5) == "fails"
-    assert _trained.all_of("holds", "undecided") == "undecided"
-    assert _trained.all_of("holds", "undecided", "fails") == "fails"
-    assert _trained.all_of("holds", "holds") == "holds"
+    assert _trained.all_of(["holds", "undecided"]) == "undecided"
+    assert _trained.all_of(["holds", "undecided", "fails"]) == "fails"
+    assert _trained.all_of(["holds", "holds"]) == "holds"
 
 
 def test_laptop_runs_are_those_that_forecasts_are_scored_on() -> None:
@@ -105,7 +106,8 @@ def test_laptop_scale_is_the_papers_architecture_optimizer_and_batch() -> None:
     for study in studies.STUDIES:
         if study.paper == "emergence" and isinstance(study.measure, Training):
             for run in study.measure.runs("laptop"):
-                assert (run.model.width, run.model.head_width, run.model.mlp, run.batch) == (256, 64, 1024, 32)
+                model: Any = run.model
+                assert (model.width, model.head_width, model.mlp, run.batch) == (256, 64, 1024, 32)
                 rates = {1e-4, 3e-4} if run.optimizer.name == "adam" else {5e-3}
                 assert run.optimizer.learning_rate in rates
                 assert run.stop.level == (0.6 if hasattr(run.task, "N") else Stop().level)

@@ -1,6 +1,6 @@
 """What studies of trained networks share: runs from sweep texts, tables of plateaus and curves, verdicts on exponents."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import numpy as np
 from scipy import stats
@@ -12,6 +12,9 @@ from daybreak.measure import Interval, Law, Plateau, Published
 from daybreak.measure.published import PUBLISHED
 from daybreak.studies._study import Scale, Table, Tables, Training, Verdict, select
 from daybreak.training import to_json
+
+Sweeps = Mapping[Scale, str]
+"""What to train at each scale, as a sweep file would say it."""
 
 TINY = """
 evaluation = 64
@@ -30,7 +33,7 @@ stop.budget = 400
 _ROWS = 100  # evaluations that are kept of a run's curves
 
 
-def training(sweeps: Mapping[Scale, str], tables: Callable[[list[Saved]], Tables]) -> Training:
+def training(sweeps: Sweeps, tables: Callable[[list[Saved]], Tables]) -> Training:
     """Measurements by the runs of a sweep text for each scale."""
     return Training(lambda scale: sweep.runs(sweeps[scale], f"{scale} scale"), tables)
 
@@ -120,7 +123,7 @@ def difference(first: Law, second: Law, name: str) -> Interval:
     """The 95 % interval of how much larger an exponent is in the first of two laws of different runs."""
     centre = first.coefficients[name] - second.coefficients[name]
     widths = [x.intervals[name].high - x.intervals[name].low for x in (first, second)]
-    reach = float(np.hypot(*widths)) / 2
+    reach = float(np.linalg.norm(widths)) / 2
     return Interval(centre - reach, centre + reach)
 
 
@@ -144,9 +147,15 @@ def above(interval: Interval, bound: float = 0.0) -> Verdict:
     return "fails" if interval.high < bound else "undecided"
 
 
-def all_of(*verdicts: Verdict) -> Verdict:
+def all_of(verdicts: Iterable[Verdict]) -> Verdict:
     """The verdict on a claim of several parts."""
-    return "fails" if "fails" in verdicts else "undecided" if "undecided" in verdicts else "holds"
+    parts = set(verdicts)
+    return "fails" if "fails" in parts else "undecided" if "undecided" in parts else "holds"
+
+
+def agrees(law: Law, paper: Published, columns: Mapping[str, str], tolerance: float = 0.2) -> Verdict:
+    """Whether exponents of a law, each the power of a column, are those of a published law within a tolerance."""
+    return all_of(within(law.intervals[x], paper.exponents[column], tolerance) for x, column in columns.items())
 
 
 def told(interval: Interval) -> str:

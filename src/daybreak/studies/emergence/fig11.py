@@ -9,7 +9,7 @@ from daybreak.studies.emergence import _trained
 
 _HIGH = 0.45  # nine tenths of the loss ½ of a network that has learned nothing
 
-_SWEEPS = {
+_SWEEPS: _trained.Sweeps = {
     "smoke": f"{_trained.TINY}\n"
     """
 [[grid]]

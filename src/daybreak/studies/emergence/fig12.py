@@ -9,7 +9,7 @@ from daybreak.studies.emergence import _trained
 
 _LEVELS = {"half": 0.4, "low": 0.2}  # where the plateau ends with cross-sample repetition, and well after it
 
-_SWEEPS = {
+_SWEEPS: _trained.Sweeps = {
     "smoke": f"{_trained.TINY}\n"
     """
 [[grid]]

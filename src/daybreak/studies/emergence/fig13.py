@@ -9,7 +9,7 @@ from daybreak.studies.emergence import _trained
 
 _FORM = "C * d**a * T**b * layers**l * heads**h"
 
-_SWEEPS = {
+_SWEEPS: _trained.Sweeps = {
     "smoke": f"{_trained.TINY}\n"
     """
 [[grid]]
@@ -68,7 +68,7 @@ def _judge(tables: Tables) -> Findings:
             sentence="Layers and heads change the plateau little: exponents of 0.06 and 0.16.",
             paper=f"{paper.formula} (R² {paper.r2})",
             ours=str(law),
-            verdict=_trained.all_of(*(_trained.within(law.intervals[x], 0.0, 0.3) for x in ("l", "h"))),
+            verdict=_trained.all_of(_trained.within(law.intervals[x], 0.0, 0.3) for x in "lh"),
             note=f"Grid: {grid}; not every combination. Holds if the 95 % intervals of both exponents lie between −0.3 and 0.3, fails if "
             "one lies beyond.",
         ),
@@ -78,9 +78,7 @@ def _judge(tables: Tables) -> Findings:
             paper="d^1.27 T^0.70, beside d^1.29 T^0.80 in figure 3",
             ours=f"d^{law.coefficients['a']:.2f} {_trained.told(law.intervals['a'])}, "
             f"T^{law.coefficients['b']:.2f} {_trained.told(law.intervals['b'])}",
-            verdict=_trained.all_of(
-                _trained.within(law.intervals["a"], 1.27, 0.2), _trained.within(law.intervals["b"], 0.70, 0.2)
-            ),
+            verdict=_trained.agrees(law, paper, {"a": "d", "b": "T"}),
             note="Holds if both 95 % intervals lie within 0.2 of the paper's exponents, fails if one lies beyond.",
         ),
     )

@@ -15,7 +15,7 @@ _VARIANTS = {  # position, whether there is a feature; in the order of the paper
     "no feature, fixed": ("fixed", False),
 }
 
-_SWEEPS = {
+_SWEEPS: _trained.Sweeps = {
     "smoke": f"{_trained.TINY}\n"
     """
 [[grid]]
@@ -92,7 +92,7 @@ def _judge(tables: Tables) -> Findings:
             paper="T^0.58 with random position, T^0.29 and T^0.30 with fixed ones",
             ours=f"T^{random.coefficients['b']:.2f} with random position, larger by {_trained.told(gaps[0])} than with a fixed one with "
             f"feature and by {_trained.told(gaps[1])} than without",
-            verdict=_trained.all_of(*map(_trained.above, gaps)),
+            verdict=_trained.all_of(map(_trained.above, gaps)),
             note=f"Grid: {grid}; large T with small d only. Holds if both 95 % intervals of the difference lie above zero, fails if one "
             "lies below.",
         ),
@@ -101,7 +101,7 @@ def _judge(tables: Tables) -> Findings:
             sentence="With a fixed position it makes hardly a difference whether relevant tokens are marked.",
             paper="4.20 d^1.22 T^0.29 and 4.61 d^1.21 T^0.30",
             ours=f"with the feature {fixed}; without {bare}",
-            verdict=_trained.all_of(*(_trained.within(_trained.difference(fixed, bare, x), 0.0, 0.15) for x in "ab")),
+            verdict=_trained.all_of(_trained.within(_trained.difference(fixed, bare, x), 0.0, 0.15) for x in "ab"),
             note="Holds if the 95 % intervals of the differences of both exponents lie within 0.15 of zero, fails if one lies beyond.",
         ),
         _laws_claim(laws),
@@ -111,17 +111,12 @@ def _judge(tables: Tables) -> Findings:
 
 def _laws_claim(laws: dict[str, Law]) -> Claim:
     papers = dict(zip(laws, _trained.published(14), strict=True))
-    parts = [
-        _trained.within(laws[name].intervals[letter], papers[name].exponents[column], 0.2)
-        for name in laws
-        for letter, column in (("a", "d"), ("b", "T"))
-    ]
     return Claim(
         id="A14-laws",
         sentence="The three laws are those of the paper.",
         paper="; ".join(f"{name}: {x.formula} (R² {x.r2})" for name, x in papers.items()),
         ours="; ".join(f"{name}: {x.formula} (R² {x.r2:.3f})" for name, x in laws.items()),
-        verdict=_trained.all_of(*parts),
+        verdict=_trained.all_of(_trained.agrees(law, papers[name], {"a": "d", "b": "T"}) for name, law in laws.items()),
         note="Holds if the 95 % intervals of all six exponents lie within 0.2 of the paper's, fails if one lies beyond.",
     )
 

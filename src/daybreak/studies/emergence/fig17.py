@@ -3,13 +3,14 @@
 import numpy as np
 
 from daybreak import pictures
-from daybreak.lab import Saved
+from daybreak.lab import Saved, index
 from daybreak.studies._study import Claim, Findings, Study, Tables, select, verdict
 from daybreak.studies.emergence import _trained
+from daybreak.training import to_json
 
 _CURVES = ("clean_accuracy", "value_to_key", "attention")
 
-_SWEEPS = {
+_SWEEPS: _trained.Sweeps = {
     "smoke": f"{_trained.TINY}\n"
     """
 [[grid]]
@@ -49,12 +50,12 @@ def _rises(saved: list[Saved]) -> dict[str, np.ndarray]:
     rows = []
     for x in saved:
         assert x.record is not None  # noqa: S101
-        record = x.record
+        record, task = x.record, index.settings(to_json(x.run))
         accuracy = record.curves["clean_accuracy"]
         row = {
             "seed": x.run.seed,
-            "N": x.run.task.N,
-            "V": x.run.task.V,
+            "N": task["N"],
+            "V": task["V"],
             "accuracy_step": _half_way(record.steps, accuracy),
         }
         for name, curve in (("copy", record.curves["value_to_key"]), ("select", record.curves["attention"])):

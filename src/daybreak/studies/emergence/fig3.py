@@ -11,7 +11,7 @@ _FORM = "C * d**a * T**b * B**c"
 _JOINT = "C * d**a * (T/B)**b"
 _HIGH = 0.4  # loss that ends the plateau with cross-sample repetition (paper A, D.1)
 
-_SWEEPS = {
+_SWEEPS: _trained.Sweeps = {
     "smoke": f"""
 {_trained.TINY}
 [[grid]]
@@ -111,9 +111,7 @@ def _judge(tables: Tables) -> Findings:
             sentence="The plateau of a two-layer Transformer is a power law with exponents 1.29 in d and 0.80 in T.",
             paper="0.76 d^1.29 T^0.80 B^−0.80 (R² 0.995)",
             ours=str(law),
-            verdict=_trained.all_of(
-                _trained.within(law.intervals["a"], 1.29, 0.2), _trained.within(law.intervals["b"], 0.80, 0.2)
-            ),
+            verdict=_trained.agrees(law, _trained.published(3)[0], {"a": "d", "b": "T"}),
             note=f"Grid: {grid}. Holds if both 95 % intervals lie within 0.2 of the paper's exponents, fails if one lies beyond.",
         ),
         Claim(

@@ -11,7 +11,7 @@ _FORM = "C * V**a * N**b"
 _LEVEL = 0.05  # the paper's
 _SHARE = 0.2  # of the way from a guess among the values of the context to no mistakes
 
-_SWEEPS = {
+_SWEEPS: _trained.Sweeps = {
     "smoke": f"{_trained.TINY}\n"
     """
 [[grid]]
@@ -106,9 +106,7 @@ def _judge(tables: Tables) -> Findings:
             sentence="The law of recall is 0.55 V^0.79 N^2.25.",
             paper="0.55 V^0.79 N^2.25 at 5 % accuracy (R² 0.982)",
             ours=f"at 5 %: {low}; above the guess: {law}",
-            verdict=_trained.all_of(
-                _trained.within(law.intervals["a"], 0.79, 0.3), _trained.within(law.intervals["b"], 2.25, 0.3)
-            ),
+            verdict=_trained.agrees(law, _trained.published(4)[0], {"a": "V", "b": "N"}, 0.3),
             note=f"At 5 %: {_trained.grid_of(by_level['5 %'], 'N', 'V')}; there the level lies below a guess among the N values of "
             "the context, so it ends with the first, easy step of learning. Decided by the level above the guess: holds if the 95 % "
             "intervals of both exponents lie within 0.3 of the paper's, fails if one lies beyond.",

@@ -10,7 +10,7 @@ from daybreak.studies.emergence.fig4 import above_guess
 
 SETTINGS = ("N", "V", "B", "p")
 
-SWEEPS = {
+SWEEPS: _trained.Sweeps = {
     "smoke": f"{_trained.TINY}\n"
     """
 [[grid]]
@@ -39,7 +39,7 @@ where = "(B == 1) != (p == 0)"
 task.B = [1, 2, 4, 6]
 task.p = [0.0, 0.5, 0.9]
 stop.every = 20
-stop.budget = 700
+stop.budget = 500
 """,
     "paper": """
 preset = "paper-a-recall"
