@@ -30,6 +30,27 @@ stop.budget = 400
 """
 """What a sweep at smoke scale begins with: the smallest networks that still learn."""
 
+CORNER = """
+[[grid]]
+preset = "paper-a-regression"
+where = "T == 4 or d == 2"
+task.T = [4, 8]
+task.d = [2, 4]
+"""
+"""The fewest shapes that tell d and T apart, for smoke scale."""
+
+SCORED = """
+[[grid]]
+preset = "paper-a-regression"
+seeds = 5
+where = "(T == 16 and d >= 16) or T == 32 or (T == 48 and d == 16) or (T == 64 and d <= 16)"
+task.T = [16, 32, 48, 64]
+task.d = [8, 16, 32]
+stop.every = 10
+stop.budget = "4 * 0.76 * d**1.29 * T**0.8 + 200"
+"""
+"""The regressions of examples/forecast.toml, run for run, for laptop scale."""
+
 _ROWS = 100  # evaluations that are kept of a run's curves
 
 
@@ -44,15 +65,15 @@ def plateaus(saved: Sequence[Saved], settings: Sequence[str]) -> Table:
     Runs that differ in nothing but the seed have the same number in `configuration`. Runs that diverged are left out.
     """
     kept = [x for x in saved if x.result.outcome != "diverged"]
-    ends = [x.result.plateau for x in kept]
+    lengths = [x.result.plateau for x in kept if x.result.plateau is not None]
     made = _settings(kept, settings)
     rows = np.array([repr(row) for row in zip(*(x.tolist() for x in made.values()), strict=True)])
     return {
         "id": np.array([x.result.id for x in kept]),
         **made,
         "seed": np.array([x.run.seed for x in kept]),
-        "plateau": np.array([end.length for end in ends if end is not None]),
-        "censored": np.array([end.censored for end in ends if end is not None]),
+        "plateau": np.array([x.length for x in lengths]),
+        "censored": np.array([x.censored for x in lengths]),
         "configuration": np.unique(rows, return_inverse=True)[1],
     }
 

@@ -10,13 +10,8 @@ from daybreak.studies.emergence import _trained
 _FORM = "C * d**a * T**b * layers**l * heads**h"
 
 _SWEEPS: _trained.Sweeps = {
-    "smoke": f"{_trained.TINY}\n"
+    "smoke": f"{_trained.TINY}{_trained.CORNER}"
     """
-[[grid]]
-preset = "paper-a-regression"
-where = "T == 4 or d == 2"
-task.T = [4, 8]
-task.d = [2, 4]
 [[grid]]
 preset = "paper-a-regression"
 where = "layers != heads"
@@ -25,22 +20,18 @@ task.d = 2
 model.layers = [1, 2]
 model.heads = [1, 2]
 """,
-    "laptop": """
+    "laptop": f"{_trained.SCORED}"
+    """
+[[grid]]
 preset = "paper-a-regression"
-stop.every = 10
-stop.budget = "4 * 0.76 * d**1.29 * T**0.8 + 200"
-[[grid]]
-seeds = 5
-where = "(T == 16 and d >= 16) or T == 32 or (T == 48 and d == 16) or (T == 64 and d <= 16)"
-task.T = [16, 32, 48, 64]
-task.d = [8, 16, 32]
-[[grid]]
 seeds = 3
 where = "layers == 2 or heads == 4 or layers == heads"
 task.T = 16
 task.d = 8
 model.layers = [1, 2, 4]
 model.heads = [1, 2, 4, 8]
+stop.every = 10
+stop.budget = "4 * 0.76 * d**1.29 * T**0.8 + 200"
 """,
     "paper": """
 preset = "paper-a-regression"

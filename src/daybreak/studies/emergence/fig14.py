@@ -16,13 +16,8 @@ _VARIANTS = {  # position, whether there is a feature; in the order of the paper
 }
 
 _SWEEPS: _trained.Sweeps = {
-    "smoke": f"{_trained.TINY}\n"
+    "smoke": f"{_trained.TINY}{_trained.CORNER}"
     """
-[[grid]]
-preset = "paper-a-regression"
-where = "T == 4 or d == 2"
-task.T = [4, 8]
-task.d = [2, 4]
 [[grid]]
 preset = "paper-a-regression"
 where = "T == 4 or d == 2"

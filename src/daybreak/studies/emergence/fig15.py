@@ -11,13 +11,8 @@ from daybreak.studies.emergence import _trained
 _FORM = "C * d**a * T**b"
 
 _SWEEPS: _trained.Sweeps = {
-    "smoke": f"{_trained.TINY}\n"
+    "smoke": f"{_trained.TINY}{_trained.CORNER}"
     """
-[[grid]]
-preset = "paper-a-regression"
-where = "T == 4 or d == 2"
-task.T = [4, 8]
-task.d = [2, 4]
 [[grid]]
 preset = "paper-a-regression"
 where = "T == 4 or d == 2"

@@ -13,12 +13,7 @@ _HIGH = 0.4  # loss that ends the plateau with cross-sample repetition (paper A,
 
 _SWEEPS: _trained.Sweeps = {
     "smoke": f"""
-{_trained.TINY}
-[[grid]]
-preset = "paper-a-regression"
-where = "T == 4 or d == 2"
-task.T = [4, 8]
-task.d = [2, 4]
+{_trained.TINY}{_trained.CORNER}
 [[grid]]
 preset = "paper-a-regression"
 task.T = [4, 8]
@@ -30,33 +25,24 @@ task.T = 4
 task.d = [2, 4]
 task.p = 0.5
 """,
-    # The first grid is that of examples/forecast.toml, run for run.
-    "laptop": """
-seeds = 5
-stop.every = 10
-[[grid]]
-preset = "paper-a-regression"
-where = "(T == 16 and d >= 16) or T == 32 or (T == 48 and d == 16) or (T == 64 and d <= 16)"
-task.T = [16, 32, 48, 64]
-task.d = [8, 16, 32]
-stop.budget = "4 * 0.76 * d**1.29 * T**0.8 + 200"
-[[grid]]
-preset = "paper-a-regression"
+    "laptop": f"""
 seeds = 3
+stop.every = 10
+{_trained.SCORED}
+[[grid]]
+preset = "paper-a-regression"
 where = "T == 8 or d == 8"
 task.T = [8, 16]
 task.d = [8, 16, 32]
 stop.budget = "4 * 0.76 * d**1.29 * T**0.8 + 200"
 [[grid]]
 preset = "paper-a-regression"
-seeds = 3
 task.T = 32
 task.d = [8, 16]
 task.B = [2, 4, 8]
 stop.budget = "4 * 0.76 * d**1.29 * (T / B)**0.8 + 200"
 [[grid]]
 preset = "paper-a-regression"
-seeds = 3
 task.T = 16
 task.d = [8, 16, 32]
 task.p = [0.2, 0.5]
