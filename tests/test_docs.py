@@ -5,6 +5,8 @@ import re
 from pathlib import Path
 from types import ModuleType
 
+import pytest
+
 from daybreak import studies
 
 ROOT = Path(__file__).parent.parent
@@ -19,8 +21,10 @@ def _load(path: Path) -> ModuleType:
     return module
 
 
-def test_command_reference_is_up_to_date() -> None:
-    assert (ROOT / "docs" / "cli.md").read_text() == _load(ROOT / "docs" / "generate.py").page(), "run 'make docs'"
+@pytest.mark.parametrize(("name", "made"), [("cli.md", "reference"), ("gallery.md", "gallery")])
+def test_generated_pages_are_up_to_date(name: str, made: str) -> None:
+    page = getattr(_load(ROOT / "docs" / "generate.py"), made)()
+    assert (ROOT / "docs" / name).read_text() == page, "run 'make docs'"
 
 
 def test_the_tree_in_the_readme_names_every_room() -> None:

@@ -9,18 +9,27 @@ from pyarrow import csv, parquet
 
 from daybreak import studies
 from daybreak.errors import RequestError
-from daybreak.studies import Study
+from daybreak.studies import Study, Training
 
 # What the mathematics decides is decided at smoke scale too. These fail in earnest: see docs/theory.md, docs/incremental.md.
 FAILING = {"A9", "A1c-escape", "B4l-law"}
 
 
-@pytest.mark.parametrize("study", studies.STUDIES, ids=lambda study: study.name)
+# Training tiny networks is mostly compiling. These two go all the way here; what the others make of their runs is tested
+# on planted ones in emergence/test_verdicts.py.
+TRAINED = ("fig11", "fig17")
+SMOKED = [study for study in studies.STUDIES if study.name in TRAINED or not isinstance(study.measure, Training)]
+
+
+@pytest.mark.parametrize("study", SMOKED, ids=lambda study: study.name)
 def test_smoke(study: Study, tmp_path: Path) -> None:
-    done = studies.reproduce(study, "smoke", tmp_path)
+    done = studies.reproduce(study, "smoke", tmp_path, tmp_path / "lab", workers=1)
     folder = tmp_path / study.paper / study.name / "smoke"
     assert done.folder == folder
-    assert {claim.id for claim in done.findings.claims if claim.verdict != "holds"} <= FAILING
+    if isinstance(study.measure, Training):
+        assert {claim.verdict for claim in done.findings.claims} == {"undecided"}, "tiny networks decide nothing"
+    else:
+        assert {claim.id for claim in done.findings.claims if claim.verdict != "holds"} <= FAILING
     assert (folder / "figure.png").read_bytes()[:8] == b"\x89PNG\r\n\x1a\n"
     assert (folder / "figure.pdf").read_bytes()[:5] == b"%PDF-"
     document = json.loads((folder / "claims.json").read_text())
@@ -33,7 +42,8 @@ def test_smoke(study: Study, tmp_path: Path) -> None:
         assert columns.num_rows
         assert csv.read_csv(path.with_suffix(".csv")).column_names == columns.column_names
         for column in columns.columns:
-            assert np.all(np.isfinite(column.to_numpy()))
+            assert column.null_count == 0
+            assert column.type == "string" or np.all(np.isfinite(column.to_numpy()))
     assert not list(folder.glob(".*")), "nothing half-written is left"
 
 

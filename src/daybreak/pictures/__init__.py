@@ -14,3 +14,5 @@ from daybreak.pictures.style import look as look
 from daybreak.pictures.style import panels as panels
 from daybreak.pictures.style import save as save
 from daybreak.pictures.style import shades as shades
+from daybreak.pictures.trained import curve_panel as curve_panel
+from daybreak.pictures.trained import plateau_panel as plateau_panel

@@ -8,7 +8,7 @@ from daybreak.studies.emergence.fig2_left import _both
 
 
 def test_figure_1c() -> None:
-    findings = fig1c.STUDY.judge(fig1c.STUDY.measure("laptop"))
+    findings = fig1c.STUDY.judge(fig1c._measure("laptop"))
     law = findings.laws["plateau"]
     assert law.ranges["T"] == (64, 4096)
     assert law.ranges["d"] == (16, 512)
@@ -20,7 +20,7 @@ def test_figure_1c() -> None:
 
 def test_figure_2_left() -> None:
     """Tied: 0.49, 0.99, −0.99 within 0.03. Free: B^−0.5 within 0.03."""
-    tables = fig2_left.STUDY.measure("smoke") | {"plateaus": _both(_whole_grid())}
+    tables = fig2_left._measure("smoke") | {"plateaus": _both(_whole_grid())}
     laws = fig2_left.STUDY.judge(tables).laws
     assert [laws["tied"].coefficients[x] for x in "abc"] == pytest.approx([0.49, 0.99, -0.99], abs=0.03)
     assert laws["tied"].r2 >= 0.999
@@ -35,6 +35,6 @@ def _whole_grid() -> dict[str, np.ndarray]:
 
 
 def test_figure_2_right() -> None:
-    law = fig2_right.STUDY.judge(fig2_right.STUDY.measure("laptop")).laws["plateau"]
+    law = fig2_right.STUDY.judge(fig2_right._measure("laptop")).laws["plateau"]
     assert law.r2 >= 0.98
     assert law.coefficients["a"] == pytest.approx(1.02, abs=0.03)

@@ -1,0 +1,68 @@
+"""Trained runs: plateaus beside two laws on doubly logarithmic axes, and their curves over the steps of training."""
+
+from collections.abc import Callable, Mapping
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.ticker import LogLocator, NullLocator, StrMethodFormatter
+from numpy.typing import NDArray
+
+from daybreak.pictures.style import MARKERS, NEUTRAL, logarithmic, shades
+
+Columns = Mapping[str, NDArray]
+Predict = Callable[[Columns], NDArray]
+
+
+def plateau_panel(
+    ax: Axes,
+    runs: Columns,
+    *,
+    x: str,
+    series: str,
+    law: Predict | None = None,
+    paper: Predict | None = None,
+) -> None:
+    """Draw a point for each run, hollow and pointing upwards where it did not emerge, and laws as lines.
+
+    Args:
+        ax: where to draw.
+        runs: settings, `plateau` and `censored`.
+        x: column on the horizontal axis.
+        series: column that tells the colours apart.
+        law: what our law gives for a table of settings, drawn solid.
+        paper: what the paper's law gives, drawn dashed.
+    """
+    values = np.unique(runs[series])
+    for value, colour, marker in zip(values, shades(values.size), MARKERS * values.size, strict=False):
+        rows = runs[series] == value
+        chosen = {name: column[rows] for name, column in runs.items()}
+        chosen = {name: column[np.argsort(chosen[x], kind="stable")] for name, column in chosen.items()}
+        gone = chosen["censored"]
+        ax.plot(chosen[x][~gone], chosen["plateau"][~gone], marker, color=colour, ms=4.5, label=f"{value:g}")
+        ax.plot(chosen[x][gone], chosen["plateau"][gone], "^", color=colour, ms=7, mfc="none")
+        for predict, line in ((law, "-"), (paper, "--")):
+            if predict is not None:
+                ax.plot(chosen[x], predict(chosen), line, color=colour, lw=1)
+    for predict, line, name in ((law, "-", "our law"), (paper, "--", "paper's law")):
+        if predict is not None:
+            ax.plot([], [], line, color=NEUTRAL, lw=1, label=name)
+    if runs["censored"].any():
+        ax.plot([], [], "^", color=NEUTRAL, ms=7, mfc="none", label="censored")
+    ax.set(yscale="log", ylabel="plateau (steps)")
+    ax.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    ax.yaxis.set_minor_locator(NullLocator())
+    ax.yaxis.set_major_formatter(StrMethodFormatter("{x:,.0f}"))
+    logarithmic(ax, runs[x], label=x)
+    ax.legend(title=series, handletextpad=0.2, loc="center left", bbox_to_anchor=(1, 0.5))
+
+
+def curve_panel(ax: Axes, curves: Columns, *, y: str, series: str) -> None:
+    """Draw a curve of every run over the steps of training, one colour for each value of `series`."""
+    values = np.unique(curves[series])
+    for value, colour in zip(values, shades(values.size), strict=True):
+        for i, seed in enumerate(np.unique(curves["seed"][curves[series] == value])):
+            rows = (curves[series] == value) & (curves["seed"] == seed)
+            name = None if i else f"{value:g}"
+            ax.plot(curves["step"][rows], curves[y][rows], color=colour, lw=1, label=name)
+    ax.set(xlabel="step", xlim=(0, None))
+    ax.legend(title=series, loc="center left", bbox_to_anchor=(1, 0.5))

@@ -1,0 +1,204 @@
+"""What studies of trained networks share: runs from sweep texts, tables of plateaus and curves, verdicts on exponents."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+import numpy as np
+from scipy import stats
+
+from daybreak import measure
+from daybreak._types import Bools
+from daybreak.lab import Saved, curves, index, laws, sweep
+from daybreak.measure import Interval, Law, Plateau, Published
+from daybreak.measure.published import PUBLISHED
+from daybreak.studies._study import Scale, Table, Tables, Training, Verdict, select
+from daybreak.training import to_json
+
+Sweeps = Mapping[Scale, str]
+"""What to train at each scale, as a sweep file would say it."""
+
+TINY = """
+evaluation = 64
+seeds = 2
+model.layers = 1
+model.heads = 1
+model.width = 16
+model.head_width = 8
+model.mlp = 32
+optimizer.learning_rate = 0.01
+stop.every = 10
+stop.budget = 400
+"""
+"""What a sweep at smoke scale begins with: the smallest networks that still learn."""
+
+CORNER = """
+[[grid]]
+preset = "paper-a-regression"
+where = "T == 4 or d == 2"
+task.T = [4, 8]
+task.d = [2, 4]
+"""
+"""The fewest shapes that tell d and T apart, for smoke scale."""
+
+SCORED = """
+[[grid]]
+preset = "paper-a-regression"
+seeds = 5
+where = "(T == 16 and d >= 16) or T == 32 or (T == 48 and d == 16) or (T == 64 and d <= 16)"
+task.T = [16, 32, 48, 64]
+task.d = [8, 16, 32]
+stop.every = 10
+stop.budget = "4 * 0.76 * d**1.29 * T**0.8 + 200"
+"""
+"""The regressions of examples/forecast.toml, run for run, for laptop scale."""
+
+_ROWS = 100  # evaluations that are kept of a run's curves
+
+
+def training(sweeps: Sweeps, tables: Callable[[list[Saved]], Tables]) -> Training:
+    """Measurements by the runs of a sweep text for each scale."""
+    return Training(lambda scale: sweep.runs(sweeps[scale], f"{scale} scale"), tables)
+
+
+def plateaus(saved: Sequence[Saved], settings: Sequence[str]) -> Table:
+    """One row for each run: its settings, and the plateau at the level of its own stop rule.
+
+    Runs that differ in nothing but the seed have the same number in `configuration`. Runs that diverged are left out.
+    """
+    kept = [x for x in saved if x.result.outcome != "diverged"]
+    lengths = [x.result.plateau for x in kept if x.result.plateau is not None]
+    made = _settings(kept, settings)
+    rows = np.array([repr(row) for row in zip(*(x.tolist() for x in made.values()), strict=True)])
+    return {
+        "id": np.array([x.result.id for x in kept]),
+        **made,
+        "seed": np.array([x.run.seed for x in kept]),
+        "plateau": np.array([x.length for x in lengths]),
+        "censored": np.array([x.censored for x in lengths]),
+        "configuration": np.unique(rows, return_inverse=True)[1],
+    }
+
+
+def ends(saved: Sequence[Saved], curve: str, level: Callable[[Saved], float], suffix: str) -> Table:
+    """Columns with the plateaus of a curve at another level, for the rows of `plateaus`."""
+    found = [_end(x, curve, level(x)) for x in saved if x.result.outcome != "diverged"]
+    return {
+        f"plateau_{suffix}": np.array([end.length for end in found]),
+        f"censored_{suffix}": np.array([end.censored for end in found]),
+    }
+
+
+def at(table: Table, suffix: str) -> Table:
+    """The table with the plateaus of a suffix in the place of those at the runs' own level."""
+    return table | {name: table[f"{name}_{suffix}"] for name in ("plateau", "censored")}
+
+
+def tuned(table: Table, settings: Sequence[str]) -> Table:
+    """For each combination of settings, the runs at the learning rate with the shortest plateaus on average."""
+    here = np.unique(np.column_stack([table[name] for name in settings]), axis=0, return_inverse=True)[1].reshape(-1)
+    kept = np.zeros(here.size, np.bool_)
+    for number in np.unique(here):
+        rates = np.unique(table["learning_rate"][here == number])
+        rows = [(here == number) & (table["learning_rate"] == rate) for rate in rates]
+        kept |= min(rows, key=lambda x: table["plateau"][x].mean())
+    return select(table, kept)
+
+
+def typical(table: Table, rows: Bools) -> float:
+    """Geometric mean of the plateaus in some rows; censored ones count as if they ended."""
+    return float(np.exp(np.log(table["plateau"][rows]).mean()))
+
+
+def thinned(saved: Sequence[Saved], settings: Sequence[str], names: Sequence[str]) -> Table:
+    """Curves of all runs below each other, about a hundred evaluations of each; arrays are spread over columns."""
+    parts = []
+    for x in saved:
+        assert x.record is not None  # noqa: S101
+        rows = np.unique(np.linspace(0, x.record.steps.size - 1, _ROWS).round().astype(int))
+        chosen = {name: x.record.curves[name][rows] for name in names}
+        fixed = _settings([x], settings) | {"seed": np.array([x.run.seed])}
+        parts.append(
+            {k: np.repeat(v, rows.size) for k, v in fixed.items()} | curves.columns(x.record.steps[rows], chosen)
+        )
+    return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+
+
+def law(form: str, table: Table) -> Law:
+    """A law by censored maximum likelihood; intervals from drawing configurations again where there are enough."""
+    return laws.fit(form, table, "tobit").law
+
+
+def published(figure: int) -> list[Published]:
+    """The laws that paper A gives in a figure."""
+    return [x for x in PUBLISHED if x.source == f"paper A, figure {figure}"]
+
+
+def combined(law: Law, parts: Mapping[str, float]) -> Interval:
+    """The 95 % interval of a weighted sum of exponents of a law."""
+    weights = np.array([parts.get(name, 0.0) for name in law.coefficients])
+    reach = stats.t.ppf(0.975, law.freedom) * np.sqrt(weights @ law.covariance @ weights)
+    centre = sum(weight * law.coefficients[name] for name, weight in parts.items())
+    return Interval(float(centre - reach), float(centre + reach))
+
+
+def difference(first: Law, second: Law, name: str) -> Interval:
+    """The 95 % interval of how much larger an exponent is in the first of two laws of different runs."""
+    centre = first.coefficients[name] - second.coefficients[name]
+    widths = [x.intervals[name].high - x.intervals[name].low for x in (first, second)]
+    reach = float(np.linalg.norm(widths)) / 2
+    return Interval(centre - reach, centre + reach)
+
+
+def within(interval: Interval, figure: float, tolerance: float) -> Verdict:
+    """`holds` if an interval lies within the tolerance of a figure, `fails` if it lies beyond, otherwise `undecided`.
+
+    Example:
+        >>> [within(Interval(*x), 1.0, 0.2) for x in ((0.9, 1.1), (1.3, 1.5), (1.1, 1.3))]
+        ['holds', 'fails', 'undecided']
+    """
+    low, high = figure - tolerance, figure + tolerance
+    if low <= interval.low and interval.high <= high:
+        return "holds"
+    return "fails" if interval.high < low or interval.low > high else "undecided"
+
+
+def above(interval: Interval, bound: float = 0.0) -> Verdict:
+    """`holds` if an interval lies above a bound, `fails` if below, otherwise `undecided`."""
+    if interval.low > bound:
+        return "holds"
+    return "fails" if interval.high < bound else "undecided"
+
+
+def all_of(verdicts: Iterable[Verdict]) -> Verdict:
+    """The verdict on a claim of several parts."""
+    parts = set(verdicts)
+    return "fails" if "fails" in parts else "undecided" if "undecided" in parts else "holds"
+
+
+def agrees(law: Law, paper: Published, columns: Mapping[str, str], tolerance: float = 0.2) -> Verdict:
+    """Whether exponents of a law, each the power of a column, are those of a published law within a tolerance."""
+    return all_of(within(law.intervals[x], paper.exponents[column], tolerance) for x, column in columns.items())
+
+
+def told(interval: Interval) -> str:
+    """An interval for people."""
+    return f"[{interval.low:.2f}, {interval.high:.2f}]"
+
+
+def grid_of(table: Table, *names: str) -> str:
+    """Which values were measured, how often, and how many runs did not emerge."""
+    axes = ", ".join(f"{name} in {{{', '.join(f'{x:g}' for x in np.unique(table[name]))}}}" for name in names)
+    count = np.unique(table["configuration"], return_counts=True)[1]
+    seeds = f"{count.min()}" if count.min() == count.max() else f"{count.min()} to {count.max()}"
+    return f"{axes}; {seeds} seeds, {table['plateau'].size} runs, {int(table['censored'].sum())} censored"
+
+
+def _settings(saved: Sequence[Saved], names: Sequence[str]) -> Table:
+    rows = [index.settings(to_json(x.run)) for x in saved]
+    return {name: np.array([row[name] for row in rows]) for name in names}
+
+
+def _end(saved: Saved, curve: str, level: float) -> Plateau:
+    record = saved.record
+    assert record is not None  # noqa: S101
+    direction = "up" if curve.endswith("accuracy") else "down"
+    return measure.plateau(record.steps, record.curves[curve], level, direction=direction)

@@ -1,0 +1,80 @@
+"""Figure 11: the loss of a Transformer stays on a plateau and then drops sharply."""
+
+import numpy as np
+
+from daybreak import pictures
+from daybreak.lab import Saved
+from daybreak.studies._study import Claim, Findings, Study, Tables, verdict
+from daybreak.studies.emergence import _trained
+
+_HIGH = 0.45  # nine tenths of the loss ½ of a network that has learned nothing
+
+_SWEEPS: _trained.Sweeps = {
+    "smoke": f"{_trained.TINY}\n"
+    """
+[[grid]]
+preset = "paper-a-regression"
+task.T = 4
+task.d = [2, 4]
+""",
+    "laptop": """
+preset = "paper-a-regression"
+seeds = 5
+task.T = 32
+task.d = [8, 16, 32]
+stop.every = 10
+stop.budget = "4 * 0.76 * d**1.29 * T**0.8 + 200"
+""",
+    "paper": """
+preset = "paper-a-regression"
+seeds = 5
+task.T = 128
+task.d = [16, 32, 64, 128, 256]
+""",
+}
+
+
+def _tables(saved: list[Saved]) -> Tables:
+    begun = _trained.ends(saved, "clean_loss", lambda _: _HIGH, "begun")
+    return {
+        "plateaus": _trained.plateaus(saved, ("T", "d")) | begun,
+        "curves": _trained.thinned(saved, ("T", "d"), ("clean_loss",)),
+    }
+
+
+def _judge(tables: Tables) -> Findings:
+    runs = tables["plateaus"]
+    share = runs["plateau_begun"] / runs["plateau"]
+    by_d = {d: share[runs["d"] == d] for d in np.unique(runs["d"])}
+    text = "; ".join(f"d {d:g}: {x.min():.0%} to {x.max():.0%}" for d, x in by_d.items())
+    claim = Claim(
+        id="A11",
+        sentence="The loss of a Transformer sits on a plateau and then drops sharply.",
+        paper="seen in the plot (T = 128)",
+        ours=f"share of the steps to loss 0.1 that were spent above 0.45: {text}",
+        verdict="undecided" if runs["censored"].any() else verdict(min(x.mean() for x in by_d.values()) >= 0.7),
+        note=f"Grid: {_trained.grid_of(runs, 'T', 'd')}. Holds if the plateau takes at least 70 % of the time on average for every d. "
+        "The loss starts above ½ because the read-out is not zero at the start.",
+    )
+    return Findings((claim,))
+
+
+def _draw(tables: Tables, findings: Findings):
+    curves = tables["curves"]
+    figure, (ax,) = pictures.panels([f"learning curves, T = {curves['T'][0]:g}"], width=5.2, height=3.2)
+    pictures.curve_panel(ax, curves, y="clean_loss", series="d")
+    ax.axhline(0.1, color=pictures.NEUTRAL, lw=0.8, ls=":")
+    ax.axhline(0.5, color=pictures.NEUTRAL, lw=0.8, ls=":")
+    ax.set(ylabel="clean loss", ylim=(0, 0.8))
+    return figure
+
+
+STUDY = Study(
+    name="fig11",
+    paper="emergence",
+    title="Learning curves of a Transformer",
+    minutes={"smoke": 0.3, "laptop": 10, "paper": 1e4},
+    measure=_trained.training(_SWEEPS, _tables),
+    judge=_judge,
+    draw=_draw,
+)

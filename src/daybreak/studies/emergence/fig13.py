@@ -1,0 +1,107 @@
+"""Figure 13: layers and heads matter little to the plateau."""
+
+import numpy as np
+
+from daybreak import pictures
+from daybreak.lab import Saved
+from daybreak.studies._study import Claim, Findings, Study, Tables, select
+from daybreak.studies.emergence import _trained
+
+_FORM = "C * d**a * T**b * layers**l * heads**h"
+
+_SWEEPS: _trained.Sweeps = {
+    "smoke": f"{_trained.TINY}{_trained.CORNER}"
+    """
+[[grid]]
+preset = "paper-a-regression"
+where = "layers != heads"
+task.T = 4
+task.d = 2
+model.layers = [1, 2]
+model.heads = [1, 2]
+""",
+    "laptop": f"{_trained.SCORED}"
+    """
+[[grid]]
+preset = "paper-a-regression"
+seeds = 3
+where = "layers == 2 or heads == 4 or layers == heads"
+task.T = 16
+task.d = 8
+model.layers = [1, 2, 4]
+model.heads = [1, 2, 4, 8]
+stop.every = 10
+stop.budget = "4 * 0.76 * d**1.29 * T**0.8 + 200"
+""",
+    "paper": """
+preset = "paper-a-regression"
+seeds = 5
+task.T = [64, 128, 256]
+task.d = [16, 32, 64, 128]
+model.layers = [1, 2, 4, 8]
+model.heads = [1, 2, 4, 8]
+""",
+}
+
+
+def _tables(saved: list[Saved]) -> Tables:
+    return {"plateaus": _trained.plateaus(saved, ("T", "d", "layers", "heads"))}
+
+
+def _judge(tables: Tables) -> Findings:
+    runs = tables["plateaus"]
+    law = _trained.law(_FORM, runs)
+    paper = _trained.published(13)[0]
+    grid = _trained.grid_of(runs, "T", "d", "layers", "heads")
+    claims = (
+        Claim(
+            id="A13",
+            sentence="Layers and heads change the plateau little: exponents of 0.06 and 0.16.",
+            paper=f"{paper.formula} (R² {paper.r2})",
+            ours=str(law),
+            verdict=_trained.all_of(_trained.within(law.intervals[x], 0.0, 0.3) for x in "lh"),
+            note=f"Grid: {grid}; not every combination. Holds if the 95 % intervals of both exponents lie between −0.3 and 0.3, fails if "
+            "one lies beyond.",
+        ),
+        Claim(
+            id="A13-d-T",
+            sentence="With layers and heads varied, d and T keep their exponents.",
+            paper="d^1.27 T^0.70, beside d^1.29 T^0.80 in figure 3",
+            ours=f"d^{law.coefficients['a']:.2f} {_trained.told(law.intervals['a'])}, "
+            f"T^{law.coefficients['b']:.2f} {_trained.told(law.intervals['b'])}",
+            verdict=_trained.agrees(law, paper, {"a": "d", "b": "T"}),
+            note="Holds if both 95 % intervals lie within 0.2 of the paper's exponents, fails if one lies beyond.",
+        ),
+    )
+    return Findings(claims, {"plateau": law})
+
+
+def _draw(tables: Tables, findings: Findings):
+    runs = tables["plateaus"]
+    lines = {"law": findings.laws["plateau"].predict, "paper": _trained.published(13)[0].predict}
+    usual = {name: _most_frequent(runs[name]) for name in ("layers", "heads")}
+    least = select(
+        runs, (runs["d"] == runs["d"].min()) & np.isin(runs["T"], runs["T"][runs["layers"] != usual["layers"]])
+    )
+    pairs = (("layers", "heads"), ("heads", "layers"))
+    titles = [f"{name}, d = {least['d'][0]:g}, {usual[other]} {other}" for name, other in pairs]
+    figure, axes = pictures.panels(titles, width=4.6, height=3.2)
+    for ax, (name, other) in zip(axes, pairs, strict=True):
+        pictures.plateau_panel(ax, select(least, least[other] == usual[other]), x=name, series="T", **lines)
+    return figure
+
+
+def _most_frequent(column: np.ndarray) -> int:
+    values = column.tolist()
+    return max(values, key=values.count)
+
+
+STUDY = Study(
+    name="fig13",
+    paper="emergence",
+    title="Plateau against layers and heads",
+    minutes={"smoke": 0.5, "laptop": 20, "paper": 2e6},
+    measure=_trained.training(_SWEEPS, _tables),
+    judge=_judge,
+    draw=_draw,
+)

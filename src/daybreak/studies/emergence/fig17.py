@@ -1,0 +1,152 @@
+"""Figure 17: recall emerges together with attention from values to their keys, and from the query to the answer."""
+
+import numpy as np
+
+from daybreak import pictures
+from daybreak.lab import Saved, index
+from daybreak.studies._study import Claim, Findings, Study, Tables, select, verdict
+from daybreak.studies.emergence import _trained
+from daybreak.training import to_json
+
+_CURVES = ("clean_accuracy", "value_to_key", "attention")
+
+_SWEEPS: _trained.Sweeps = {
+    "smoke": f"{_trained.TINY}\n"
+    """
+[[grid]]
+preset = "paper-a-recall"
+task.N = 3
+task.V = 24
+model.layers = 2
+stop.level = 0.9
+""",
+    # Runs of examples/forecast.toml.
+    "laptop": """
+preset = "paper-a-recall"
+seeds = 5
+task.N = 6
+task.V = [16, 32]
+stop.every = 10
+stop.level = 0.6
+stop.budget = "8 * 0.55 * V**0.79 * N**2.25 + 1000"
+""",
+    "paper": """
+preset = "paper-a-recall"
+seeds = 3
+stop.level = 0.6
+""",
+}
+
+
+def _tables(saved: list[Saved]) -> Tables:
+    return {
+        "rises": _rises(saved),
+        "curves": _trained.thinned(saved, ("N", "V"), _CURVES),
+    }
+
+
+def _rises(saved: list[Saved]) -> dict[str, np.ndarray]:
+    """For each run: which layer copies and which selects, how far their heads differ, and when each rose half-way."""
+    rows = []
+    for x in saved:
+        assert x.record is not None  # noqa: S101
+        record, task = x.record, index.settings(to_json(x.run))
+        accuracy = record.curves["clean_accuracy"]
+        row = {
+            "seed": x.run.seed,
+            "N": task["N"],
+            "V": task["V"],
+            "accuracy_step": _half_way(record.steps, accuracy),
+        }
+        for name, curve in (("copy", record.curves["value_to_key"]), ("select", record.curves["attention"])):
+            layer = int(np.argmax(curve[-1].mean(axis=-1)))
+            heads = curve[:, layer]
+            row |= {
+                f"{name}_layer": layer + 1,
+                f"{name}_step": _half_way(record.steps, heads.mean(axis=-1)),
+                f"{name}_least_head": float(heads[-1].min()),
+                f"{name}_most_head": float(heads[-1].max()),
+            }
+        rows.append(row)
+    return {name: np.array([row[name] for row in rows]) for name in rows[0]}
+
+
+def _half_way(steps: np.ndarray, curve: np.ndarray) -> float:
+    """The step after which a curve stays beyond half-way from its start to its end."""
+    below = np.flatnonzero(curve < (curve[0] + curve[-1]) / 2)
+    return float(steps[min(below[-1] + 1, steps.size - 1)]) if below.size else float(steps[0])
+
+
+def _judge(tables: Tables) -> Findings:
+    rises = tables["rises"]
+    ratios = {x: rises[f"{x}_step"] / np.maximum(rises["accuracy_step"], 1) for x in ("copy", "select")}
+    together = [abs(x - 1).max() <= 0.25 for x in ratios.values()]
+    spread = {x: rises[f"{x}_most_head"] - rises[f"{x}_least_head"] for x in ("copy", "select")}
+    layers = ", ".join(
+        f"{name} in layer {'/'.join(f'{x}' for x in np.unique(rises[f'{name}_layer']))}" for name in ("copy", "select")
+    )
+    grid = f"N = {rises['N'][0]}, V in {{{', '.join(map(str, np.unique(rises['V'])))}}}, {rises['seed'].size} runs"
+    claims = (
+        Claim(
+            id="A17",
+            sentence="Accuracy rises together with attention from values to their keys and from the query to the answer.",
+            paper="seen in the plot (N = 32, V = 256)",
+            ours="half-way in attention, as a share of the step at which accuracy is: "
+            + "; ".join(f"{name} {x.min():.2f} to {x.max():.2f}" for name, x in ratios.items()),
+            verdict=verdict(all(together)),
+            note=f"{grid}. Copying is attention from each value to its key, selecting from the query to the answer's value, in the layer "
+            "where each is largest at the end, mean over heads. Holds if both are half-way within 25 % of the step at which accuracy is.",
+        ),
+        Claim(
+            id="A17-layers",
+            sentence="Copying happens in one layer and selecting in a later one.",
+            paper="layers 3 and 4 of 4",
+            ours=layers,
+            verdict=verdict(bool(np.all(rises["copy_layer"] < rises["select_layer"]))),
+            note=f"{grid}. Holds if the layer that copies stands before the one that selects in every run.",
+        ),
+        Claim(
+            id="A17-heads",
+            sentence="The heads of a layer agree.",
+            paper="all heads of a layer have similar attention to relevant tokens",
+            ours="largest minus smallest attention of a head at the end: "
+            + "; ".join(f"{name} {x.min():.2f} to {x.max():.2f}" for name, x in spread.items()),
+            verdict=verdict(max(np.median(x) for x in spread.values()) <= 0.3),
+            note=f"{grid}. Holds if heads of either layer differ by no more than 0.3 in the median run.",
+        ),
+    )
+    return Findings(claims)
+
+
+def _draw(tables: Tables, findings: Findings):
+    curves, rises = tables["curves"], tables["rises"]
+    V = rises["V"].max()
+    first = select(curves, (curves["V"] == V) & (curves["seed"] == 0))
+    where = f"N = {rises['N'][0]}, V = {V}, one seed"
+    figure, axes = pictures.panels(
+        [f"clean accuracy, {where}", "value to its key", "query to the answer's value"], width=4.0
+    )
+    axes[0].plot(first["step"], first["clean_accuracy"], color=pictures.OURS)
+    for ax, name in zip(axes[1:], ("value_to_key", "attention"), strict=True):
+        columns = sorted(x for x in first if x.startswith(f"{name}_"))
+        layers = sorted({x.split("_")[-2] for x in columns})
+        colours = dict(zip(layers, pictures.shades(len(layers)), strict=True))
+        for column in columns:
+            *_, layer, head = column.split("_")
+            label = f"layer {layer}" if head == "1" else None
+            ax.plot(first["step"], first[column], color=colours[layer], lw=1, label=label)
+        ax.legend()
+    for ax in axes:
+        ax.set(xlabel="step", ylim=(0, 1.03), xlim=(0, None))
+    return figure
+
+
+STUDY = Study(
+    name="fig17",
+    paper="emergence",
+    title="Attention while recall emerges",
+    minutes={"smoke": 0.4, "laptop": 15, "paper": 9e3},
+    measure=_trained.training(_SWEEPS, _tables),
+    judge=_judge,
+    draw=_draw,
+)

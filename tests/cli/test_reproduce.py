@@ -1,0 +1,60 @@
+"""`daybreak reproduce`: lists how figures stand, refuses without writing, and says what the paper's scale would cost."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from daybreak import studies
+from daybreak.cli import main
+from daybreak.cli.reproduce import Reproduce
+
+
+@pytest.fixture(autouse=True)
+def _in_an_empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("a_file").write_text("")
+
+
+def test_the_list_names_every_figure_with_cost_and_state(capsys) -> None:
+    studies.reproduce(studies.find("fig1b"), "smoke", Path("found"))
+    assert main(["reproduce", "--list", "--out", "found", "--json"]) == 0
+    listed = {x["name"]: x for x in json.loads(capsys.readouterr().out)["studies"]}
+    for figure in ("1a", "1b", "1c", "2-left", "2-right", *range(3, 18)):
+        assert f"fig{figure}" in listed
+    assert listed["fig1b"]["scales"]["smoke"] == {"results": True, "runs": 0, "trained": 0}
+    three = listed["fig3"]
+    assert three["minutes"].keys() == three["scales"].keys() == {"smoke", "laptop", "paper"}
+    assert three["scales"]["laptop"]["trained"] == 0 < three["scales"]["laptop"]["runs"]
+    assert main(["reproduce", "--list", "--out", "found"]) == 0
+    said = capsys.readouterr().out
+    assert "6 s, done" in said
+    assert "runs" in said
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("fig33", "study 'fig33' is unknown: did you mean fig3?"),
+        ("fig15 --lab a_file", "lab = 'a_file' is not allowed: it is a file"),
+        ("fig15 --out a_file", "out = 'a_file' is not allowed: it is a file"),
+        ("fig15 --workers -1", "workers = -1 is not allowed: it must be at least 0."),
+        ("fig15 --scale huge", "smoke"),
+    ],
+)
+def test_a_wrong_request_is_one_sentence_and_writes_nothing(line: str, said: str, capsys) -> None:
+    assert main(["reproduce", *line.split()]) == 2
+    out, err = capsys.readouterr()
+    assert not out
+    assert said in err
+    assert err.count("\n") == 1
+    assert [x.name for x in Path().iterdir()] == ["a_file"]
+
+
+def test_the_papers_scale_says_first_what_it_costs(capsys) -> None:
+    Reproduce(scale="paper")._estimate([studies.find("fig1c"), studies.find("fig11")])
+    said = capsys.readouterr().err
+    assert said.startswith("25 runs to train, ")
+    assert "on a GPU" in said
+    Reproduce(scale="paper")._estimate([studies.find("fig1c")])
+    assert not capsys.readouterr().err

@@ -1,0 +1,119 @@
+"""What trained studies share, on planted runs: plateaus, laws, tuning, intervals and verdicts."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from daybreak import measure, studies
+from daybreak.lab import Lab, Saved, sweep
+from daybreak.measure import Interval
+from daybreak.studies import Training
+from daybreak.studies.emergence import _trained
+from daybreak.training import Record, Run, Stop
+from tests.lab import made
+
+ROOT = Path(__file__).parent.parent.parent.parent
+
+
+def _saved(tmp_path: Path, runs: list[Run], records: list[Record]) -> list[Saved]:
+    lab = Lab(tmp_path / "lab").open()
+    for run, record in zip(runs, records, strict=True):
+        lab.save(run, record, **made.SOURCE)
+    return [lab.load(run.id) for run in runs]
+
+
+def test_rows_are_runs_and_those_that_diverged_are_left_out(tmp_path: Path) -> None:
+    runs = [made.run(0), made.run(1), made.run(0, T=32), made.run(1, T=32)]
+    records = [
+        made.record(300),
+        made.record(400),
+        made.record(5000, outcome="censored"),
+        made.record(300, outcome="diverged"),
+    ]
+    saved = _saved(tmp_path, runs, records)
+    table = _trained.plateaus(saved, ("T", "d", "position"))
+    assert table["T"].tolist() == [64, 64, 32]
+    assert table["seed"].tolist() == [0, 1, 0]
+    assert table["position"].tolist() == ["random"] * 3
+    assert table["censored"].tolist() == [False, False, True]
+    assert table["plateau"][1] - table["plateau"][0] == pytest.approx(100, abs=1)
+    assert table["plateau"][2] == 780
+    assert table["configuration"][0] == table["configuration"][1] != table["configuration"][2]
+    half = _trained.ends(saved, "clean_loss", lambda _: 0.5, "half")
+    assert half["plateau_half"][:2].tolist() == pytest.approx([300, 400], abs=0.1)
+    assert _trained.at(table | half, "half")["plateau"][0] == half["plateau_half"][0]
+
+
+def test_curves_are_thinned_and_spread(tmp_path: Path) -> None:
+    saved = _saved(tmp_path, [made.run(0), made.run(1)], [made.record(9000, count=1001), made.record(count=21)])
+    table = _trained.thinned(saved, ("T",), ("clean_loss", "attention"))
+    first = table["seed"] == 0
+    assert first.sum() == 100
+    assert (~first).sum() == 21
+    assert table["step"][first][[0, -1]].tolist() == [0, 20_000]
+    assert {"T", "clean_loss", "attention_1_1", "attention_2_3"} <= table.keys()
+
+
+def test_the_learning_rate_with_the_shorter_plateaus_is_kept_for_each_setting() -> None:
+    table = {
+        "d": np.array([8, 8, 8, 8, 16, 16]),
+        "learning_rate": np.array([1e-4, 1e-4, 3e-4, 3e-4, 1e-4, 3e-4]),
+        "plateau": np.array([100.0, 120.0, 90.0, 140.0, 300.0, 200.0]),
+    }
+    assert _trained.tuned(table, ("d",))["plateau"].tolist() == [100.0, 120.0, 200.0]
+
+
+def test_intervals_of_sums_and_differences() -> None:
+    rng = np.random.default_rng(0)
+    d, T = (x.ravel() for x in np.meshgrid([8.0, 16, 32, 64], [8.0, 16, 32, 64]))
+    tables = [
+        {"d": d, "T": T, "plateau": C * d**1.3 * T**b * np.exp(0.02 * rng.normal(size=16))}
+        for C, b in ((2, 0.8), (9, 0.3))
+    ]
+    first, second = (measure.fit_law("C * d**a * T**b", x) for x in tables)
+    both = _trained.combined(first, {"a": 1, "b": 1})
+    assert both.low < 2.1 < both.high
+    alone = _trained.combined(first, {"a": 1})
+    assert alone == pytest.approx(first.intervals["a"])
+    gap = _trained.difference(first, second, "b")
+    assert gap.low < 0.5 < gap.high
+    assert gap.high - gap.low < 0.2
+
+
+def test_verdicts_by_intervals() -> None:
+    assert _trained.above(Interval(0.1, 0.3)) == "holds"
+    assert _trained.above(Interval(-0.1, 0.3)) == "undecided"
+    assert _trained.above(Interval(0.1, 0.3), 0.5) == "fails"
+    assert _trained.all_of(["holds", "undecided"]) == "undecided"
+    assert _trained.all_of(["holds", "undecided", "fails"]) == "fails"
+    assert _trained.all_of(["holds", "holds"]) == "holds"
+
+
+def test_laptop_runs_are_those_that_forecasts_are_scored_on() -> None:
+    """One lab serves both, run for run."""
+    wanted = {run.id for run in sweep.read(ROOT / "examples" / "forecast.toml")}
+    assert wanted <= {run.id for name in ("fig3", "fig4") for run in _runs(name, "laptop")}
+
+
+@pytest.mark.parametrize("name", ["fig11", "fig12"])
+def test_curves_are_of_runs_that_figure_3_has(name: str) -> None:
+    assert {run.id for run in _runs(name, "laptop")} <= {run.id for run in _runs("fig3", "laptop")}
+
+
+def test_laptop_scale_is_the_papers_architecture_optimizer_and_batch() -> None:
+    for study in studies.STUDIES:
+        if study.paper == "emergence" and isinstance(study.measure, Training):
+            for run in study.measure.runs("laptop"):
+                model: Any = run.model
+                assert (model.width, model.head_width, model.mlp, run.batch) == (256, 64, 1024, 32)
+                rates = {1e-4, 3e-4} if run.optimizer.name == "adam" else {5e-3}
+                assert run.optimizer.learning_rate in rates
+                assert run.stop.level == (0.6 if hasattr(run.task, "N") else Stop().level)
+
+
+def _runs(name: str, scale: studies.Scale) -> list[Run]:
+    training = studies.find(name).measure
+    assert isinstance(training, Training)
+    return training.runs(scale)

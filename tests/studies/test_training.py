@@ -1,0 +1,96 @@
+"""Studies that train: nothing is trained twice, a lost run alone is trained again, and failed ones are named."""
+
+import shutil
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from daybreak import measure, pictures, studies
+from daybreak.errors import WorkError
+from daybreak.lab import Lab, Saved, sweep
+from daybreak.studies import Claim, Findings, Standing, Study, Training
+from tests.lab.sweeping import TOY
+
+RUNS = sweep.runs(TOY.replace("seeds = 12", "seeds = 2"))
+
+
+def _tables(saved: list[Saved]) -> dict[str, dict[str, np.ndarray]]:
+    lengths = [x.result.plateau.length for x in saved if x.result.plateau is not None]
+    return {"plateaus": {"seed": np.array([x.run.seed for x in saved]), "plateau": np.array(lengths)}}
+
+
+def _judge(tables: dict) -> Findings:
+    law = measure.fit_law("C", tables["plateaus"])
+    return Findings((Claim("A99", "It ends.", "", str(law), "holds", "A note."),), {"plateau": law})
+
+
+def _draw(tables: dict, findings: Findings):
+    return pictures.panels(["nothing"])[0]
+
+
+STUDY = Study(
+    "fig99",
+    "emergence",
+    "A study that trains",
+    {"smoke": 0.1, "laptop": 0.1, "paper": 0.1},
+    Training(lambda scale: RUNS[:1] if scale == "smoke" else RUNS, _tables),
+    _judge,
+    _draw,
+)
+
+
+def _times(lab: Path) -> dict[str, int]:
+    return {x.parent.name: x.stat().st_mtime_ns for x in lab.glob("runs/*/result.json")}
+
+
+def _contents(folder: Path) -> dict[str, bytes]:
+    return {x.name: x.read_bytes() for x in folder.iterdir() if x.name != "claims.json"}
+
+
+def test_nothing_twice_and_a_lost_run_alone(tmp_path: Path) -> None:
+    lab, states = tmp_path / "lab", []
+    first = studies.reproduce(STUDY, "laptop", tmp_path / "first", lab, workers=1, on_change=states.append)
+    assert (first.runs, len(_times(lab))) == (4, 4)
+    assert first.training_seconds > 0
+    assert states[-1].outcomes.total() == 4
+    assert [claim.verdict for claim in first.findings.claims] == ["holds"]
+
+    before, states = _times(lab), []
+    again = studies.reproduce(STUDY, "laptop", tmp_path / "again", lab, workers=1, on_change=states.append)
+    assert not states, "nothing is trained"
+    assert _times(lab) == before
+    assert {x.name: x.read_bytes() for x in again.folder.iterdir()} == {
+        x.name: x.read_bytes() for x in first.folder.iterdir()
+    }
+
+    lost = RUNS[2].id
+    shutil.rmtree(lab / "runs" / lost)
+    assert studies.standings([STUDY], tmp_path / "again", Lab(lab)) == [
+        {
+            "smoke": Standing(results=False, runs=1, trained=1),
+            "laptop": Standing(results=True, runs=4, trained=3),
+            "paper": Standing(results=False, runs=4, trained=3),
+        }
+    ]
+    once_more = studies.reproduce(STUDY, "laptop", tmp_path / "once_more", lab, workers=1)
+    changed = {name for name, time in _times(lab).items() if before[name] != time}
+    assert changed == {lost}
+    assert _contents(once_more.folder) == _contents(first.folder)
+
+    tiny = studies.reproduce(STUDY, "smoke", tmp_path / "tiny", lab, workers=1)
+    (claim,) = tiny.findings.claims
+    assert claim.verdict == "undecided"
+    assert claim.note == "Smoke scale: tiny networks, which decide nothing. A note."
+
+
+def test_failed_runs_are_named(tmp_path: Path) -> None:
+    """A batch that no memory can hold."""
+    impossible = replace(RUNS[0], batch=1 << 45)
+    study = replace(STUDY, measure=Training(lambda scale: [impossible], _tables))
+    with pytest.raises(
+        WorkError, match=f"1 of 1 runs failed: {impossible.id}. 'daybreak runs show ID --lab .*' says why"
+    ):
+        studies.reproduce(study, "smoke", tmp_path / "out", tmp_path / "lab", workers=1)
+    assert not (tmp_path / "out" / "emergence" / "fig99" / "smoke" / "claims.json").exists()
