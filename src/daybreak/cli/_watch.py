@@ -1,4 +1,4 @@
-"""What a person sees while a sweep runs: how many runs are done and how they ended, and what each worker is at."""
+"""What a person sees while runs are trained: how many are done and how they ended, and what each worker is at."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from rich.console import Console, Group
 from rich.live import Live
 from rich.progress_bar import ProgressBar
+from rich.spinner import Spinner
 from rich.table import Table
 from rich.text import Text
 
@@ -17,14 +18,19 @@ _OUTCOMES = ("emerged", "censored", "diverged", "failed")
 
 
 @contextmanager
-def watching() -> Iterator[Callable[[Any], None]]:
-    """A live view on stderr, to be given each new state; silent where that is no terminal."""
+def watching(title: str = "") -> Iterator[Callable[[Any], None]]:
+    """A live view on stderr, to be given each new state; silent where that is no terminal.
+
+    Args:
+        title: of what is going on, shown from the start with a sign of life.
+    """
     console = Console(stderr=True)
     if not console.is_terminal:
         yield lambda state: None
         return
-    with Live(console=console, refresh_per_second=4, transient=True) as live:
-        yield lambda state: live.update(view(state))
+    head = (Spinner("dots", title),) if title else ()
+    with Live(Group(*head), console=console, refresh_per_second=4, transient=True) as live:
+        yield lambda state: live.update(Group(*head, view(state)))
 
 
 def view(state: "State") -> Group:

@@ -1,15 +1,21 @@
 """`daybreak reproduce`: figures of the papers, each with claims and verdicts."""
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Annotated, Literal, final
+from typing import TYPE_CHECKING, Annotated, Literal, final
 
 import tyro
 from rich.console import Console
-from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-from daybreak.cli._answer import Answer, Json, check_new_folder, table
+from daybreak.cli._answer import Answer, Json, Whole, check_new_folder, table
+from daybreak.cli._watch import clock, watching
+from daybreak.errors import RequestError
 
+if TYPE_CHECKING:
+    from daybreak.studies import Reproduction, Standing, Study
+
+_GPU = 1e13  # operations a second of a good GPU in single precision, kept busy
 _MARKS = {"holds": "[green]holds[/]", "fails": "[red]fails[/]", "undecided": "[yellow]undecided[/]"}
 
 
@@ -18,7 +24,7 @@ _MARKS = {"holds": "[green]holds[/]", "fails": "[red]fails[/]", "undecided": "[y
 class Reproduce:
     """Reproduce figures of the papers: measurements, laws, claims with verdicts, and the picture.
 
-    Without a name all figures are reproduced.
+    Without a name all figures are reproduced. Interrupted or killed while it trains, the same command goes on.
     Example: daybreak reproduce fig1c fig2-left --scale laptop --out results
     """
 
@@ -31,49 +37,96 @@ class Reproduce:
         Literal["smoke", "laptop", "paper"],
         tyro.conf.arg(help="smoke: seconds. laptop: a corner of the paper's grid. paper: all of it."),
     ] = "laptop"
-    out: Annotated[Path, tyro.conf.arg(help="Folder for data, claims and pictures.")] = Path("results")
-    list: Annotated[bool, tyro.conf.FlagCreatePairsOff, tyro.conf.arg(help="List the figures, and do nothing.")] = False
+    lab: Annotated[Path, tyro.conf.arg(metavar="DIR", help="Folder in which trained runs are kept.")] = Path("lab")
+    out: Annotated[Path, tyro.conf.arg(help="Folder for data, claims, pictures and report.html.")] = Path("results")
+    workers: Annotated[
+        Whole, tyro.conf.arg(help="Cohorts of runs trained at a time; 0: as many as there are cores.")
+    ] = 0
+    list: Annotated[
+        bool,
+        tyro.conf.FlagCreatePairsOff,
+        tyro.conf.arg(help="List the figures, their cost and how they stand, and do nothing."),
+    ] = False
     json: Json = False
 
     def answer(self) -> Answer:
         """Carry out the named studies, or list them all."""
         from daybreak import studies
 
+        for name in ("out", "lab"):
+            check_new_folder(name, getattr(self, name))
+        if self.workers < 0:
+            raise RequestError(f"workers = {self.workers} is not allowed: it must be at least 0.")
         if self.list:
             return self._listing()
-        check_new_folder("out", self.out)
-        chosen = [studies.find(name) for name in self.names] or list(studies.STUDIES)
-        console = Console(stderr=True)
-        columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
-        progress = Progress(*columns, console=console, disable=not console.is_terminal)
+        chosen = [studies.find(name) for name in self.names] or [*studies.STUDIES]
+        if self.scale == "paper":
+            self._estimate(chosen)
         done = []
-        with progress:
-            for i, study in enumerate(chosen, start=1):
-                task = progress.add_task(f"{i}/{len(chosen)} {study.name}: {study.title}", total=1)
-                done.append(studies.reproduce(study, self.scale, self.out))
-                progress.update(task, completed=1)
-        data = {"reproduced": [{**x.as_json(), "folder": str(x.folder), "seconds": round(x.seconds, 1)} for x in done]}
-        return Answer(data, lambda console: show(console, done))
+        for i, study in enumerate(chosen, start=1):
+            with watching(f"{i}/{len(chosen)} {study.name}: {study.title}") as on_change:
+                workers = self.workers or None
+                done.append(
+                    studies.reproduce(study, self.scale, self.out, self.lab, workers=workers, on_change=on_change)
+                )
+        report = studies.write_report(self.out)
+        data = {
+            "reproduced": [{**x.as_json(), "folder": str(x.folder), "seconds": round(x.seconds, 1)} for x in done],
+            "report": str(report),
+        }
+        return Answer(data, lambda console: show(console, done, report))
+
+    def _estimate(self, chosen: "Sequence[Study]") -> None:
+        """Say what training will cost, before it begins."""
+        from daybreak.lab import Lab
+        from daybreak.lab.cost import cost, machine_speed
+        from daybreak.studies import Training
+
+        measures = [study.measure for study in chosen]
+        runs = {x.id: x for training in measures if isinstance(training, Training) for x in training.runs("paper")}
+        todo = [run for run in runs.values() if not Lab(self.lab).has(run)]
+        if todo:
+            operations = sum(cost(run).operations for run in todo)
+            seconds = operations / machine_speed()
+            Console(stderr=True).print(
+                f"{len(todo):,} runs to train, {operations:.1e} operations if each spends its budget: about {clock(seconds)} "
+                f"on the processor of this machine, {clock(operations / _GPU)} on a GPU that does {_GPU:.0e} a second.",
+                highlight=False,
+            )
 
     def _listing(self) -> Answer:
         from daybreak import studies
+        from daybreak.lab import Lab
 
+        stands = studies.standings(studies.STUDIES, self.out, Lab(self.lab))
         data = {
             "studies": [
-                {"name": s.name, "paper": s.paper, "title": s.title, "minutes": dict(s.minutes)}
-                for s in studies.STUDIES
+                {
+                    "name": study.name,
+                    "paper": study.paper,
+                    "title": study.title,
+                    "minutes": dict(study.minutes),
+                    "scales": {scale: asdict(standing) for scale, standing in scales.items()},
+                }
+                for study, scales in zip(studies.STUDIES, stands, strict=True)
             ]
         }
         rows = [
-            (s.name, s.paper, s.title, *(f"{s.minutes[x]:g}" for x in ("smoke", "laptop", "paper")))
-            for s in studies.STUDIES
+            (study.name, study.paper, study.title, *(_cell(study.minutes[x], scales[x]) for x in scales))
+            for study, scales in zip(studies.STUDIES, stands, strict=True)
         ]
         columns = ["name", "paper", "figure", "smoke", "laptop", "paper"]
-        title = "Figures, and the minutes each takes on two cores at a scale"
+        title = "Figures, and how they stand at each scale: cost on two cores, runs in the lab, results"
         return Answer(data, lambda console: console.print(table(title, columns, rows)))
 
 
-def show(console: Console, done) -> None:
+def _cell(minutes: float, standing: "Standing") -> str:
+    """How a study stands at a scale, for people."""
+    trained = f"{standing.trained:,}/{standing.runs:,} runs" if standing.runs else ""
+    return ", ".join(x for x in (clock(60 * minutes), trained, "done" if standing.results else "") if x)
+
+
+def show(console: Console, done: "Sequence[Reproduction]", report: Path) -> None:
     """The verdicts of carried-out studies, and where everything was written."""
     for one in done:
         console.print(f"[bold]{one.study.name}[/]  {one.study.title}")
@@ -91,3 +144,4 @@ def show(console: Console, done) -> None:
         console.print(f"  {one.folder}", highlight=False)
     verdicts = [claim.verdict for one in done for claim in one.findings.claims]
     console.print(", ".join(f"{verdicts.count(x)} {x}" for x in _MARKS if x in verdicts), highlight=False)
+    console.print(f"All that is in the folder, on one page: {report}", markup=False, highlight=False)

@@ -4,7 +4,11 @@ from daybreak.studies._study import Claim as Claim
 from daybreak.studies._study import Findings as Findings
 from daybreak.studies._study import Scale as Scale
 from daybreak.studies._study import Study as Study
+from daybreak.studies._study import Training as Training
 from daybreak.studies.catalogue import STUDIES as STUDIES
 from daybreak.studies.catalogue import find as find
+from daybreak.studies.report import write_report as write_report
 from daybreak.studies.reproduce import Reproduction as Reproduction
 from daybreak.studies.reproduce import reproduce as reproduce
+from daybreak.studies.standing import Standing as Standing
+from daybreak.studies.standing import standings as standings

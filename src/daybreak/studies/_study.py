@@ -10,7 +10,9 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from daybreak._types import Bools
+from daybreak.lab import Saved
 from daybreak.measure import Law
+from daybreak.training import Run
 
 Scale = Literal["smoke", "laptop", "paper"]
 Verdict = Literal["holds", "fails", "undecided"]
@@ -50,6 +52,20 @@ class Findings:
 
 @final
 @dataclass(frozen=True)
+class Training:
+    """Measurements that need networks to be trained.
+
+    Args:
+        runs: what to train at a scale, each run once.
+        tables: what their records say, given in the order of the runs; none of them failed.
+    """
+
+    runs: Callable[[Scale], list[Run]]
+    tables: Callable[[list[Saved]], Tables]
+
+
+@final
+@dataclass(frozen=True)
 class Study:
     """A figure: measurements → laws and claims → picture.
 
@@ -58,7 +74,7 @@ class Study:
         paper: the folder of its paper under `studies/`, `emergence` or `incremental`.
         title: one line for lists.
         minutes: rough cost on two cores at each scale.
-        measure: compute the tables at a scale.
+        measure: compute the tables at a scale, by mathematics alone or by training.
         judge: laws and claims from the tables.
         draw: the picture from both.
     """
@@ -67,7 +83,7 @@ class Study:
     paper: Literal["emergence", "incremental"]
     title: str
     minutes: Mapping[Scale, float]
-    measure: Callable[[Scale], Tables]
+    measure: Callable[[Scale], Tables] | Training
     judge: Callable[[Tables], Findings]
     draw: Callable[[Tables, Findings], Figure]
 

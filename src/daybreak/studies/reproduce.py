@@ -1,12 +1,14 @@
 """Carry out a study and write what came of it: tables, claims, laws, picture.
 
 `OUT/<paper>/<figure>/<scale>/` holds each table as Parquet and CSV, `claims.json`, `figure.png` and `figure.pdf`. Every
-file is written aside and moved into place, so a folder never holds half a file.
+file is written aside and moved into place, so a folder never holds half a file. Networks are trained in a lab, where the
+runs that are there already are not trained again.
 """
 
 import json
 import time
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, final
@@ -15,34 +17,66 @@ import pyarrow as pa
 from pyarrow import csv, parquet
 
 from daybreak import pictures
-from daybreak.errors import RequestError
-from daybreak.studies._study import Findings, Scale, Study, Table
+from daybreak.errors import RequestError, WorkError
+from daybreak.lab import Lab, Saved
+from daybreak.lab.conduct import State, conduct
+from daybreak.lab.local import LocalExecutor, program_cache
+from daybreak.studies._study import Findings, Scale, Study, Table, Training
+
+_NAMED = 3  # failed runs that a sentence has room for
 
 
 @final
 @dataclass(frozen=True)
 class Reproduction:
-    """A study carried out at a scale: what it found and where that lies."""
+    """A study carried out at a scale: what it found, where that lies, and how long it took.
+
+    Of a study that trains, `runs` is how many runs it rests on and `training_seconds` what they took, whenever that was.
+    """
 
     study: Study
     scale: Scale
     findings: Findings
     folder: Path
     seconds: float
+    runs: int
+    training_seconds: float
 
     def as_json(self) -> dict[str, Any]:
         """What was found, as plain data."""
+        trained = {"runs": self.runs, "training_seconds": round(self.training_seconds)} if self.runs else {}
         return {
             "study": f"{self.study.paper}/{self.study.name}",
             "title": self.study.title,
             "scale": self.scale,
+            **trained,
             "claims": [claim.as_json() for claim in self.findings.claims],
             "laws": {name: law.as_json() for name, law in self.findings.laws.items()},
         }
 
 
-def reproduce(study: Study, scale: Scale, out: Path) -> Reproduction:
-    """Measure, judge, draw, and write under `out`."""
+def reproduce(
+    study: Study,
+    scale: Scale,
+    out: Path,
+    lab: Path = Path("lab"),
+    *,
+    workers: int | None = None,
+    on_change: Callable[[State], None] = lambda state: None,
+) -> Reproduction:
+    """Measure, judge, draw, and write under `out`.
+
+    Args:
+        study: what to carry out.
+        scale: how large.
+        out: where findings go.
+        lab: where runs are kept, if the study trains any. Interrupted, the same call goes on.
+        workers: processes that train; by default as many as there are cores.
+        on_change: called with the state of the training whenever there is news.
+
+    Raises:
+        WorkError: if runs failed; the sentence names them.
+    """
     folder = out / study.paper / study.name / scale
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -51,19 +85,64 @@ def reproduce(study: Study, scale: Scale, out: Path) -> Reproduction:
             f"out = {str(out)!r} is not allowed: {folder} cannot be a folder, a file is in its way."
         ) from None
     start = time.monotonic()
-    tables = study.measure(scale)
+    command = f"daybreak reproduce {study.name} --scale {scale}"
+    saved: list[Saved] = []
+    if isinstance(study.measure, Training):
+        saved = _trained(study.measure, scale, Lab(lab), workers, command, on_change)
+        tables = study.measure.tables(saved)
+    else:
+        tables = study.measure(scale)
     findings = study.judge(tables)
+    if saved and scale == "smoke":
+        findings = _undecided(findings)
     with pictures.look():
         figure = study.draw(tables, findings)
-    done = Reproduction(study, scale, findings, folder, time.monotonic() - start)
+    done = Reproduction(
+        study,
+        scale,
+        findings,
+        folder,
+        time.monotonic() - start,
+        len(saved),
+        sum(x.result.seconds for x in saved),
+    )
     for name, table in tables.items():
         _write_table(folder, name, table)
     for path in pictures.save(figure, folder / ".figure.part"):
         path.replace(folder / f"figure{path.suffix}")
-    command = f"daybreak reproduce {study.name} --scale {scale}"
     document = {**done.as_json(), "command": command, "daybreak": version("daybreak")}
     _replace(folder / "claims.json", (json.dumps(document, indent=2, ensure_ascii=False) + "\n").encode())
     return done
+
+
+def _trained(
+    training: Training,
+    scale: Scale,
+    lab: Lab,
+    workers: int | None,
+    command: str,
+    on_change: Callable[[State], None],
+) -> list[Saved]:
+    """The runs of a scale as the lab keeps them, after training those that it did not have."""
+    runs = training.runs(scale)
+    executor = LocalExecutor(workers, cache=program_cache(lab.path))
+    conduct(runs, lab, executor, command=command, on_change=on_change)
+    saved = [lab.load(run.id) for run in runs]
+    failed = [x.result.id for x in saved if x.record is None]
+    if failed:
+        names = ", ".join(failed[:_NAMED]) + (" and others" if len(failed) > _NAMED else "")
+        raise WorkError(
+            f"{len(failed)} of {len(runs)} runs failed: {names}. 'daybreak runs show ID --lab {lab.path}' says why; "
+            "the same command tries them again."
+        )
+    return saved
+
+
+def _undecided(findings: Findings) -> Findings:
+    """Networks this small show that a study works, and say nothing of the paper."""
+    note = "Smoke scale: tiny networks, which decide nothing."
+    claims = (replace(claim, verdict="undecided", note=f"{note} {claim.note}".strip()) for claim in findings.claims)
+    return replace(findings, claims=tuple(claims))
 
 
 def _write_table(folder: Path, name: str, table: Table) -> None:
