@@ -80,9 +80,7 @@ def _blank(function: Callable[[], PyTree]) -> PyTree:
     return jax.tree.map(lambda x: jnp.zeros(x.shape, x.dtype), jax.eval_shape(function))
 
 
-def _score(
-    run: Run, parameters: PyTree, world: PyTree, example: Example, clean: Bool[Array, ""]
-) -> dict[str, Array]:
+def _score(run: Run, parameters: PyTree, world: PyTree, example: Example, clean: Bool[Array, ""]) -> dict[str, Array]:
     """All that is measured of one example; of one that is not clean only loss and accuracy are read."""
     outputs = run.model.apply(parameters, example.inputs, run.ends, attention=True)
     row = {"loss": run.task.loss(outputs.values, example)}

@@ -1,0 +1,65 @@
+"""The picture of a staircase: excess loss and divergences with the stages shaded, then each head over time."""
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from daybreak import measure, pictures
+from daybreak.studies._study import Table, select
+from daybreak.studies.incremental._trained import HOLD
+
+
+def staircase(curves: Table) -> Figure:
+    """Excess loss and overlap of all seeds; divergences, attention by block and by lag of the first."""
+    one = select(curves, curves["seed"] == curves["seed"].min())
+    K, heads, lags = (_count(curves, form) for form in ("kl_{}", "head{}_block1", "head1_lag{}"))
+    titles = ["excess loss", "divergence from p⁽ⁿ⁾", "overlap of heads", *[""] * (max(heads, 3) - 3)]
+    rows = [titles, [f"head {h + 1}" for h in range(heads)], [f"head {h + 1}, by lag" for h in range(heads)]]
+    figure, axes = pictures.panels(
+        [title for row in rows for title in row], columns=max(heads, 3), width=3.2, height=2.4
+    )
+    top, middle, bottom = (axes[i * max(heads, 3) : (i + 1) * max(heads, 3)] for i in range(3))
+    over_seeds(top[0], curves, "excess")
+    top[0].set(ylabel="nats")
+    for n, colour in enumerate(pictures.shades(K)):
+        top[1].plot(one["step"], one[f"kl_{n + 1}"], color=colour, label=f"n = {n + 1}")
+        for h in range(heads):
+            middle[h].plot(one["step"], one[f"head{h + 1}_block{n + 1}"], color=colour, label=f"block {n + 1}")
+    top[1].legend()
+    middle[0].legend()
+    middle[0].set(ylabel="attention")
+    bottom[0].set(ylabel="lag")
+    if heads > 1:
+        over_seeds(top[2], curves, "overlap")
+    for ax in (*top[2:], *middle):
+        ax.set(ylim=(0, 1.03))
+    for ax in (*top[:2], *middle):
+        shade(ax, one)
+        ax.set(xlabel="step")
+    for h, ax in enumerate(bottom):
+        attention = np.stack([one[f"head{h + 1}_lag{j + 1}"] for j in range(lags)], axis=1)
+        pictures.attention_map(ax, one["step"], attention)
+    for ax in top[3:]:
+        ax.set_visible(False)
+    return figure
+
+
+def over_seeds(ax: Axes, curves: Table, name: str) -> None:
+    """One line per seed, the first one in front."""
+    for seed in np.unique(curves["seed"])[::-1]:
+        rows = select(curves, curves["seed"] == seed)
+        first = seed == curves["seed"].min()
+        ax.plot(rows["step"], rows[name], color=pictures.OURS if first else pictures.NEUTRAL, lw=1.6 if first else 0.7)
+    ax.set(xlabel="step", ylim=(0, None))
+
+
+def shade(ax: Axes, one: Table) -> None:
+    """Shade the stages of one run by its nearest reference."""
+    K = _count(one, "kl_{}")
+    nearest = measure.nearest_reference(one["step"], [one[f"kl_{n + 1}"] for n in range(K)], hold=HOLD)
+    pictures.shade_stages(ax, nearest.spans, K)
+
+
+def _count(table: Table, form: str) -> int:
+    """How many columns of a numbered kind there are."""
+    return next(n for n in range(len(table) + 1) if form.format(n + 1) not in table)
