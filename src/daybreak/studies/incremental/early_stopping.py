@@ -57,11 +57,13 @@ def _judge(tables: Tables) -> Findings:
     claims = (
         Claim(
             id="B-early-stopping",
-            sentence="A model of the whole context, stopped at its best step, is as good as one of the best fixed short context on the same data.",
+            sentence="A model of the whole context, stopped at its best step, is as good as one of the best fixed short context on "
+            "the same data.",
             paper="suggested in §2.5, not measured",
             ours="; ".join(f"{size}: {ranged(x, '{:.2f}')}" for size, x in costs.items()) + " times the excess loss",
             verdict=verdict(all(np.median(x) <= 1.05 for x in costs.values())),
-            note="Minimal model, median (range) over seeds; both at the step of least validation loss, the short context the better of 2 and 4 lags. "
+            note="Minimal model, median (range) over seeds; both at the step of least validation loss, the short context the better "
+            "of 2 and 4 lags. "
             "Holds if the median is at most 1.05 at every size. The table gives the means, and the loss without early stopping.",
         ),
     )

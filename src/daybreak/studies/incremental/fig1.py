@@ -24,25 +24,30 @@ def _claims(tables: Tables) -> tuple[Claim, ...]:
             ours=f"{ranged(rows['second'])} and {ranged(rows['third'])}, median (range); in order in "
             f"{rows['in_order'].sum()} of {count} seeds; plateaus of the loss: {', '.join(map(str, rows['plateaus']))}",
             verdict=over_seeds(rows["in_order"]) if np.abs(off).max() <= 0.15 else "fails",
-            note=f"{where} A transition is where the next truncated truth becomes the nearest. Holds if four fifths of the seeds pass 1, 2, 3 in "
+            note=f"{where} A transition is where the next truncated truth becomes the nearest. Holds if four fifths of the seeds "
+            "pass 1, 2, 3 in "
             "order and both medians are within 15 % of the paper's.",
         ),
         Claim(
             id="B1-divergence",
-            sentence="The divergence from p⁽¹⁾ falls, then rises; that from p⁽²⁾ is lowest between the transitions; that from p⁽³⁾ ends lowest.",
+            sentence="The divergence from p⁽¹⁾ falls, then rises; that from p⁽²⁾ is lowest between the transitions; that from p⁽³⁾ "
+            "ends lowest.",
             paper="seen in the plot",
             ours=f"{shapes.sum()} of {count} seeds",
             verdict=over_seeds(shapes),
-            note=f"{where} Holds for a seed if the least of n = 1 comes first, then that of n = 2, each at least 10 % below its value at the end, "
+            note=f"{where} Holds for a seed if the least of n = 1 comes first, then that of n = 2, each at least 10 % below its "
+            "value at the end, "
             "and n = 3 is the least of all at the end.",
         ),
         Claim(
             id="B-overlap",
             sentence="Heads compete, then share: they look at the same lags until the second transition, and at the end no longer.",
             paper="ours, as a number",
-            ours=f"overlap of heads {ranged(apart[:, 0], '{:.2f}')} half-way to the second transition, {ranged(apart[:, 1], '{:.2f}')} at the end",
+            ours=f"overlap of heads {ranged(apart[:, 0], '{:.2f}')} half-way to the second transition, "
+            f"{ranged(apart[:, 1], '{:.2f}')} at the end",
             verdict=over_seeds((apart[:, 0] >= 0.9) & (apart[:, 1] <= 0.5)),
-            note=f"{where} Cosine of the attention of two heads over lags, mean over pairs. Holds for a seed if it is at least 0.9, then at most 0.5.",
+            note=f"{where} Cosine of the attention of two heads over lags, mean over pairs. Holds for a seed if it is at least 0.9, "
+            "then at most 0.5.",
         ),
     )
 

@@ -25,12 +25,14 @@ def _claims(tables: Tables) -> tuple[Claim, ...]:
     return (
         Claim(
             id="B2",
-            sentence="The heads of the full model start uniform, then all attend to block 1 and compete, then specialise on blocks 1, 2 and 3.",
+            sentence="The heads of the full model start uniform, then all attend to block 1 and compete, then specialise on blocks "
+            "1, 2 and 3.",
             paper="seen in the plot",
             ours=f"uniform in {uniform.sum()}, then all on block 1 in {compete.sum()}, at the end one head per block in {share.sum()} of "
             f"{rows['seed'].size} seeds; attention to block 1 in the first stage {ranged(middle[:, :, 0].mean(axis=1), '{:.0%}')}",
             verdict=over_seeds(uniform & compete & share),
-            note=f"{where} The first stage is looked at half-way to the second transition. Holds for a seed if block masses of all heads start within "
+            note=f"{where} The first stage is looked at half-way to the second transition. Holds for a seed if block masses of all "
+            "heads start within "
             "0.1, block 1 then has the most of each head, and at the end the three heads prefer three blocks.",
         ),
         in_order(tables, "B2-order", "The full model passes the stages 1, 2, 3.", where),

@@ -60,10 +60,12 @@ def _judge(tables: Tables) -> Findings:
             id="B4l-trained",
             sentence="The trained model follows the law of the flow: √t of the second transition is linear in ln 1/ε.",
             paper="ours, not the paper's",
-            ours=f"from 1e-6 to 1e-9 it is later by {first - middle:.0f} steps, from 1e-3 to 1e-6 by {middle - last:.0f}: a ratio of {growth:.2f}",
+            ours=f"from 1e-6 to 1e-9 it is later by {first - middle:.0f} steps, from 1e-3 to 1e-6 by {middle - last:.0f}: a ratio "
+            f"of {growth:.2f}",
             verdict="holds" if abs(growth - _square(last, middle)) < abs(growth - 1) else "fails",
             note=f"{where} Medians. Equal steps (ratio 1) are those of a growth rate that does not age; √t linear in ln 1/ε would give "
-            f"{_square(last, middle):.2f} here. Holds if the ratio is nearer to that. Adam moves logits by the sign of a gradient, not by its size, "
+            f"{_square(last, middle):.2f} here. Holds if the ratio is nearer to that. Adam moves logits by the sign of a gradient, "
+            "not by its size, "
             "so its clock is not the flow's.",
         ),
     )

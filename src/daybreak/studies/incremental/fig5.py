@@ -55,11 +55,13 @@ def _judge(tables: Tables) -> Findings:
     claims = (
         Claim(
             id="B5",
-            sentence="The fewer training sequences, the fewer stages: the best model is at stage 1 with about 600, 2 with 2 000, 3 with 9 000 and online.",
+            sentence="The fewer training sequences, the fewer stages: the best model is at stage 1 with about 600, 2 with 2 000, 3 "
+            "with 9 000 and online.",
             paper="600: 1, 2000: 2, 9000: 3, online: 3",
             ours="; ".join(f"{name(size)}: {', '.join(map(str, best[size]))}" for size in sizes),
             verdict=verdict(all(np.median(best[size]) == stage for size, stage in _STAGES.items() if size in best)),
-            note=f"Minimal model, {len(ends)} seeds, one number each: the truncated truth nearest to the model of least validation loss. Holds if "
+            note=f"Minimal model, {len(ends)} seeds, one number each: the truncated truth nearest to the model of least validation "
+            "loss. Holds if "
             "the median is the paper's at each of the four.",
         ),
         Claim(

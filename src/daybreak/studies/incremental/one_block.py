@@ -76,7 +76,8 @@ def _judge(tables: Tables) -> Findings:
             paper="ours, not the paper's",
             ours=f"measured over predicted {ranged(ratio, '{:.2f}')}, {int(np.sum(rows['censored']))} of {ratio.size} runs censored",
             verdict=verdict(bool(np.all(np.abs(ratio - 1) <= 0.15)) and not np.any(rows["censored"])),
-            note=f"Minimal model with one head, SGD on fresh sequences, β = {_BETA}: steps until the excess loss is at a fifth of its start. Median "
+            note=f"Minimal model with one head, SGD on fresh sequences, β = {_BETA}: steps until the excess loss is at a fifth of "
+            "its start. Median "
             "(range) over settings and seeds. Holds if all are within 15 %.",
         ),
     )

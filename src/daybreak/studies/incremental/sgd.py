@@ -42,7 +42,8 @@ def _judge(tables: Tables) -> Findings:
             paper="about 10",
             ours="; ".join(f"{name} transition: {ranged(x, '{:.1f}')} times" for name, x in ratios.items()),
             verdict=verdict(min(middle) >= 5 and max(middle) <= 20),
-            note="Seed by seed, learning rates 0.2 and 0.08; a transition that has not come counts as the budget. Holds if both medians lie between 5 "
+            note="Seed by seed, learning rates 0.2 and 0.08; a transition that has not come counts as the budget. Holds if both "
+            "medians lie between 5 "
             "and 20.",
         ),
     )

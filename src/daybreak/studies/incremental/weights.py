@@ -19,7 +19,8 @@ def _claims(tables: Tables) -> tuple[Claim, ...]:
             paper="seen in the plot",
             ours="; ".join(f"block {k + 1}: {ranged(shares[:, k], '{:.2f}')} on the newer lag" for k in range(3)),
             verdict=over_seeds(np.all(np.abs(shares - _NEWER) <= 0.05, axis=1)),
-            note="Minimal model at the end of training; for each block the head that attends most to it. Holds for a seed if all three shares "
+            note="Minimal model at the end of training; for each block the head that attends most to it. Holds for a seed if all "
+            "three shares "
             "are within 0.05 of 0.7.",
         ),
         in_order(
