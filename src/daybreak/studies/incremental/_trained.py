@@ -18,7 +18,7 @@ from daybreak.training import Record, Run, Stop
 SEEDS = 5
 HOLD = 3
 """Evaluations in a row for which a reference must be nearest: noise makes neighbours flicker."""
-MINIMAL = replace(PRESETS["paper-b-minimal"], stop=Stop(budget=1000, every=10, level=0.0))
+MINIMAL = replace(PRESETS["paper-b-minimal"], stop=Stop(budget=800, every=10, level=0.0))
 
 
 def changed(run: Run, *, task: dict[str, Any] | None = None, model: dict[str, Any] | None = None, **rest: Any) -> Run:
