@@ -16,15 +16,16 @@ def shade_stages(ax: Axes, stages: Iterable[tuple[int, float, float]], count: in
         ax.axvspan(start, end, color=colours[number], alpha=0.12, lw=0)
 
 
-def attention_map(ax: Axes, steps: ArrayLike, attention: ArrayLike) -> None:
+def attention_map(ax: Axes, steps: ArrayLike, attention: ArrayLike, *, most: float = 1.0) -> None:
     """Attention to each lag as a heat map, steps to the right and lags downwards, newest on top.
 
     Args:
         ax: where to draw.
         steps: of each row.
         attention: one row per step, one column per lag.
+        most: attention of the brightest colour.
     """
     x, lags = np.asarray(steps, float), np.asarray(attention, float)
     edges = np.concatenate([x[:1], (x[1:] + x[:-1]) / 2, x[-1:]])
-    ax.pcolormesh(edges, np.arange(lags.shape[1] + 1) + 0.5, lags.T, vmin=0, vmax=1, cmap="viridis", rasterized=True)
+    ax.pcolormesh(edges, np.arange(lags.shape[1] + 1) + 0.5, lags.T, vmin=0, vmax=most, cmap="viridis", rasterized=True)
     ax.set(ylim=(lags.shape[1] + 0.5, 0.5), yticks=np.arange(1, lags.shape[1] + 1), xlabel="step")

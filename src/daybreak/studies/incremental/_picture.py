@@ -10,15 +10,13 @@ from daybreak.studies.incremental._trained import HOLD
 
 
 def staircase(curves: Table) -> Figure:
-    """Excess loss and overlap of all seeds; divergences, attention by block and by lag of the first."""
+    """Excess loss and overlap of all seeds; divergences, attention by block and by lag of the first. At least three heads."""
     one = select(curves, curves["seed"] == curves["seed"].min())
     K, heads, lags = (_count(curves, form) for form in ("kl_{}", "head{}_block1", "head1_lag{}"))
-    titles = ["excess loss", "divergence from p⁽ⁿ⁾", "overlap of heads", *[""] * (max(heads, 3) - 3)]
-    rows = [titles, [f"head {h + 1}" for h in range(heads)], [f"head {h + 1}, by lag" for h in range(heads)]]
-    figure, axes = pictures.panels(
-        [title for row in rows for title in row], columns=max(heads, 3), width=3.2, height=2.4
-    )
-    top, middle, bottom = (axes[i * max(heads, 3) : (i + 1) * max(heads, 3)] for i in range(3))
+    titles = ["excess loss", "divergence from p⁽ⁿ⁾", "overlap of heads", *[""] * (heads - 3)]
+    titles += [f"head {h + 1}{what}" for what in ("", ", by lag") for h in range(heads)]
+    figure, axes = pictures.panels(titles, columns=heads, width=3.2, height=2.4)
+    top, middle, bottom = (axes[i * heads : (i + 1) * heads] for i in range(3))
     over_seeds(top[0], curves, "excess")
     top[0].set(ylabel="nats")
     for n, colour in enumerate(pictures.shades(K)):
@@ -29,16 +27,15 @@ def staircase(curves: Table) -> Figure:
     middle[0].legend()
     middle[0].set(ylabel="attention")
     bottom[0].set(ylabel="lag")
-    if heads > 1:
-        over_seeds(top[2], curves, "overlap")
+    over_seeds(top[2], curves, "overlap")
     for ax in (*top[2:], *middle):
         ax.set(ylim=(0, 1.03))
     for ax in (*top[:2], *middle):
         shade(ax, one)
         ax.set(xlabel="step")
-    for h, ax in enumerate(bottom):
-        attention = np.stack([one[f"head{h + 1}_lag{j + 1}"] for j in range(lags)], axis=1)
-        pictures.attention_map(ax, one["step"], attention)
+    maps = np.array([[one[f"head{h + 1}_lag{j + 1}"] for j in range(lags)] for h in range(heads)])
+    for ax, attention in zip(bottom, maps, strict=True):
+        pictures.attention_map(ax, one["step"], attention.T, most=maps.max())
     for ax in top[3:]:
         ax.set_visible(False)
     return figure
