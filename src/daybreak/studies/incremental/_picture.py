@@ -5,13 +5,13 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from daybreak import measure, pictures
-from daybreak.studies._study import Table, select
-from daybreak.studies.incremental._trained import HOLD
+from daybreak.studies._study import Table
+from daybreak.studies.incremental._trained import HOLD, by_seed
 
 
 def staircase(curves: Table) -> Figure:
     """Excess loss and overlap of all seeds; divergences, attention by block and by lag of the first. At least three heads."""
-    one = select(curves, curves["seed"] == curves["seed"].min())
+    one = by_seed(curves)[0]
     K, heads, lags = (_count(curves, form) for form in ("kl_{}", "head{}_block1", "head1_lag{}"))
     titles = ["excess loss", "divergence from p⁽ⁿ⁾", "overlap of heads", *[""] * (heads - 3)]
     titles += [f"head {h + 1}{what}" for what in ("", ", by lag") for h in range(heads)]
@@ -35,7 +35,7 @@ def staircase(curves: Table) -> Figure:
         ax.set(xlabel="step")
     maps = np.array([[one[f"head{h + 1}_lag{j + 1}"] for j in range(lags)] for h in range(heads)])
     for ax, attention in zip(bottom, maps, strict=True):
-        pictures.attention_map(ax, one["step"], attention.T, most=maps.max())
+        pictures.attention_map(ax, one["step"], attention.T, most=float(maps.max()))
     for ax in top[3:]:
         ax.set_visible(False)
     return figure
@@ -43,10 +43,10 @@ def staircase(curves: Table) -> Figure:
 
 def over_seeds(ax: Axes, curves: Table, name: str) -> None:
     """One line per seed, the first one in front."""
-    for seed in np.unique(curves["seed"])[::-1]:
-        rows = select(curves, curves["seed"] == seed)
-        first = seed == curves["seed"].min()
-        ax.plot(rows["step"], rows[name], color=pictures.OURS if first else pictures.NEUTRAL, lw=1.6 if first else 0.7)
+    first, *others = by_seed(curves)
+    for rows in others:
+        ax.plot(rows["step"], rows[name], color=pictures.NEUTRAL, lw=0.7)
+    ax.plot(first["step"], first[name], color=pictures.OURS)
     ax.set(xlabel="step", ylim=(0, None))
 
 

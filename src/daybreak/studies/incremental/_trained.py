@@ -11,7 +11,7 @@ from daybreak._types import Bools
 from daybreak.lab import Saved
 from daybreak.lab.presets import PRESETS
 from daybreak.models import Transformer
-from daybreak.studies._study import Scale, Table, Verdict, stack
+from daybreak.studies._study import Scale, Table, Verdict, select, stack
 from daybreak.tasks import MarkovChain
 from daybreak.training import Record, Run, Stop
 
@@ -67,6 +67,11 @@ def curves(saved: Sequence[Saved], **settings: Any) -> Table:
         rows["overlap"] = measure.overlap(lags[:, -1])
         tables.append(rows)
     return stack(*tables)
+
+
+def by_seed(table: Table) -> list[Table]:
+    """The curves of each seed."""
+    return [select(table, table["seed"] == seed) for seed in np.unique(table["seed"])]
 
 
 def without_heads(table: Table) -> Table:

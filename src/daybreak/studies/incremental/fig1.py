@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from daybreak.studies._study import Claim, Table, Tables, select
-from daybreak.studies.incremental._trained import MINIMAL, over_seeds, ranged
+from daybreak.studies._study import Claim, Table, Tables
+from daybreak.studies.incremental._trained import MINIMAL, by_seed, over_seeds, ranged
 from daybreak.studies.incremental._variant import variant
 
 _TRANSITIONS = {"second": 330, "third": 575}  # read off the paper's figure
@@ -12,8 +12,9 @@ _TRANSITIONS = {"second": 330, "third": 575}  # read off the paper's figure
 def _claims(tables: Tables) -> tuple[Claim, ...]:
     rows = tables["stages"]
     count = rows["seed"].size
-    shapes = np.array([_divergences(select(tables["curves"], tables["curves"]["seed"] == s)) for s in rows["seed"]])
-    apart = np.array([_overlaps(tables["curves"], *x) for x in zip(rows["seed"], rows["second"], strict=True)])
+    seeds = by_seed(tables["curves"])
+    shapes = np.array([_divergences(one) for one in seeds])
+    apart = np.array([_overlaps(*x) for x in zip(seeds, rows["second"].tolist(), strict=True)])
     off = np.array([np.median(rows[name]) / step - 1 for name, step in _TRANSITIONS.items()])
     where = f"Minimal model as published (ε = 1e-9, 9 000 sequences, AdamW), {count} seeds."
     return (
@@ -59,8 +60,7 @@ def _divergences(one: Table) -> bool:
     return bool(lows[0] < lows[1] < lows[2] and leaves and np.argmin(ends) == 2)
 
 
-def _overlaps(table: Table, seed: int, second: float) -> tuple[float, float]:
-    one = select(table, table["seed"] == seed)
+def _overlaps(one: Table, second: float) -> tuple[float, float]:
     return float(np.interp(second / 2, one["step"], one["overlap"])), float(one["overlap"][-1])
 
 

@@ -3,8 +3,8 @@
 import numpy as np
 
 from daybreak.lab.presets import PRESETS
-from daybreak.studies._study import Claim, Table, Tables, select
-from daybreak.studies.incremental._trained import changed, over_seeds, ranged
+from daybreak.studies._study import Claim, Table, Tables
+from daybreak.studies.incremental._trained import by_seed, changed, over_seeds, ranged
 from daybreak.studies.incremental._variant import in_order, variant
 from daybreak.training import Stop
 
@@ -12,12 +12,9 @@ FULL = changed(PRESETS["paper-b-full"], stop=Stop(budget=600, every=10, level=0.
 
 
 def _claims(tables: Tables) -> tuple[Claim, ...]:
-    rows, curves = tables["stages"], tables["curves"]
-    seeds = [select(curves, curves["seed"] == seed) for seed in rows["seed"]]
-    start, middle, end = (
-        np.array([_masses(one, step) for one, step in zip(seeds, steps, strict=True)])
-        for steps in (np.zeros(len(seeds)), rows["second"] / 2, [one["step"][-1] for one in seeds])
-    )
+    rows, seeds = tables["stages"], by_seed(tables["curves"])
+    looks = (np.zeros(len(seeds)), rows["second"] / 2, rows["budget"])
+    start, middle, end = (np.array([_masses(*x) for x in zip(seeds, steps.tolist(), strict=True)]) for steps in looks)
     uniform = np.ptp(start, axis=(1, 2)) <= 0.1
     compete = np.all(middle.argmax(axis=2) == 0, axis=1)
     share = np.array([set(heads) == {0, 1, 2} for heads in end.argmax(axis=2).tolist()])

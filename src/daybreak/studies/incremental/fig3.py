@@ -1,8 +1,8 @@
 """Figure 3: the model comes nearest to a student of a short context, then of a longer one, then to the whole.
 
 Students are the same model, trained on the same data, that may attend only to the lags of blocks 1 … n; the last one is the model
-itself at its end. They and the truncated truths are compared with the model on its validation set, at every evaluation. Parameters
-are needed for that, which a lab does not keep: this study trains by itself, and starts over if interrupted.
+itself at its end. They are compared with the model on its validation set, at every evaluation, which takes the parameters of both. A
+lab keeps none, so for this comparison model and students are trained on the spot; truncated truths are in the records.
 """
 
 from collections.abc import Sequence
@@ -14,32 +14,34 @@ import numpy as np
 from jaxtyping import Array, Float, Int, PyTree
 
 from daybreak import measure, pictures
-from daybreak.studies._study import Claim, Findings, Scale, Study, Table, Tables, select, stack
+from daybreak.lab import Saved
+from daybreak.studies._study import Claim, Findings, Scale, Study, Table, Tables, Training, stack
 from daybreak.studies.incremental._picture import shade
-from daybreak.studies.incremental._trained import HOLD, MINIMAL, changed, over_seeds, seeded
+from daybreak.studies.incremental._trained import HOLD, MINIMAL, by_seed, changed, over_seeds, records, seeded
 from daybreak.tasks import MarkovChain
-from daybreak.training import Progress, Run, Stop, cohort, evaluations
+from daybreak.training import Run, Stop, cohort, evaluations
 
 _BUDGETS = (400, 700)  # steps for students of one and of two blocks, which have fewer stages to pass
 _SEQUENCES = 1000  # of the validation set
 
 
-def _measure(scale: Scale) -> Tables:
-    runs = seeded(MINIMAL, scale)
+def _runs(scale: Scale) -> list[Run]:
+    return seeded(MINIMAL, scale)
+
+
+def _tables(saved: list[Saved]) -> Tables:
+    runs = [x.run for x in saved]
     students = [_end(_limited(runs, n)) for n in (1, 2)]
-    path = [_look(progress) for progress in evaluations(runs)]
+    path = [[progress.parameters(i) for i in range(len(runs))] for progress in evaluations(runs)]
     _, ground = cohort.begin(cohort.stack(runs))
     lines = []
-    for i, run in enumerate(runs):
+    for i, (run, record, _) in enumerate(records(saved)):
         inputs = ground.evaluation.examples.inputs[i, 0, :_SEQUENCES]
-        steps, rows, states = zip(*(look[i] for look in path), strict=True)
-        known = [(limited, parameters[i]) for limited, parameters in students] + [(run, states[-1])]
-        to_students = np.array([[_divergence(run, x, *other, inputs) for other in known] for x in states])
-        to_truths = np.array([row["kl"] for row in rows])
-        both = {f"kl_{n + 1}": to_truths[:, n] for n in range(3)} | {
-            f"student_{n + 1}": to_students[:, n] for n in range(3)
-        }
-        lines.append({"seed": np.full(len(steps), run.seed), "step": np.array(steps)} | both)
+        known = [(limited, ends[i]) for limited, ends in students] + [(run, path[-1][i])]
+        to_students = np.array([[_divergence(run, states[i], *other, inputs) for other in known] for states in path])
+        lines.append({"seed": np.full(len(record.steps), run.seed), "step": record.steps})
+        for n in range(3):
+            lines[-1] |= {f"kl_{n + 1}": record.curves["kl"][:, n], f"student_{n + 1}": to_students[:, n]}
     return {"curves": stack(*lines)}
 
 
@@ -57,11 +59,6 @@ def _end(runs: Sequence[Run]) -> tuple[Run, list[PyTree]]:
     """What such runs are, and the parameters of each at its end."""
     *_, last = evaluations(runs)
     return runs[0], [last.parameters(i) for i in range(len(runs))]
-
-
-def _look(progress: Progress) -> list[tuple]:
-    """Of each member its step, what was measured, and its parameters."""
-    return [(progress.steps[i], progress.rows[i], progress.parameters(i)) for i in range(len(progress.runs))]
 
 
 def _divergence(run: Run, parameters: PyTree, other: Run, reference: PyTree, inputs: Int[Array, "n length"]) -> float:
@@ -83,13 +80,12 @@ def _kl(
 
 def _judge(tables: Tables) -> Findings:
     lines = tables["curves"]
-    seeds = np.unique(lines["seed"])
     claims = []
     for id_, kind, what in (
         ("B3-truths", "kl", "truncated truths"),
         ("B3-students", "student", "context-limited students"),
     ):
-        orders = [_order(select(lines, lines["seed"] == seed), kind) for seed in seeds]
+        orders = [_order(one, kind) for one in by_seed(lines)]
         claims.append(
             Claim(
                 id=id_,
@@ -111,14 +107,12 @@ def _order(one: Table, kind: str) -> list[int]:
 def _draw(tables: Tables, findings: Findings):
     figure, axes = pictures.panels(["divergence from truncated truths", "divergence from limited students"], width=4.2)
     lines = tables["curves"]
-    one = select(lines, lines["seed"] == lines["seed"].min())
     for ax, kind in zip(axes, ("kl", "student"), strict=True):
         for n, colour in enumerate(pictures.shades(3)):
-            for seed in np.unique(lines["seed"])[::-1]:
-                rows, first = select(lines, lines["seed"] == seed), seed == lines["seed"].min()
-                label = f"n = {n + 1}" if first else None
-                ax.plot(rows["step"], rows[f"{kind}_{n + 1}"], color=colour, lw=1.6 if first else 0.5, label=label)
-        shade(ax, one)
+            for i, rows in enumerate(by_seed(lines)):
+                label, width = (f"n = {n + 1}", 1.6) if i == 0 else (None, 0.5)
+                ax.plot(rows["step"], rows[f"{kind}_{n + 1}"], color=colour, lw=width, label=label)
+        shade(ax, by_seed(lines)[0])
         ax.set(xlabel="step", ylabel="nats", ylim=(0, None))
     axes[0].legend()
     return figure
@@ -129,7 +123,7 @@ STUDY = Study(
     paper="incremental",
     title="Minimal model: nearest truncated truth and nearest student",
     minutes={"smoke": 0.3, "laptop": 15, "paper": 15},
-    measure=_measure,
+    measure=Training(_runs, _tables),
     judge=_judge,
     draw=_draw,
 )

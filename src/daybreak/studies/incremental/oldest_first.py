@@ -2,15 +2,14 @@
 
 import numpy as np
 
-from daybreak.studies._study import Claim, Table, Tables, select
-from daybreak.studies.incremental._trained import MINIMAL, changed, over_seeds, ranged
+from daybreak.studies._study import Claim, Table, Tables
+from daybreak.studies.incremental._trained import MINIMAL, by_seed, changed, over_seeds, ranged
 from daybreak.studies.incremental._variant import in_order, variant
 
 
 def _claims(tables: Tables) -> tuple[Claim, ...]:
-    rows, curves = tables["stages"], tables["curves"]
-    halfway = zip(rows["seed"], rows["second"] / 2, strict=True)
-    oldest = np.array([_mass(select(curves, curves["seed"] == seed), step) for seed, step in halfway])
+    halfway = (tables["stages"]["second"] / 2).tolist()
+    oldest = np.array([_mass(*x) for x in zip(by_seed(tables["curves"]), halfway, strict=True)])
     sentence = "With importance reversed the model descends the same staircase."
     where = "Minimal model, blocks numbered by importance: block 1 is the oldest."
     return (

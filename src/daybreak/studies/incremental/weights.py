@@ -2,16 +2,15 @@
 
 import numpy as np
 
-from daybreak.studies._study import Claim, Table, Tables, select
-from daybreak.studies.incremental._trained import MINIMAL, changed, over_seeds, ranged
+from daybreak.studies._study import Claim, Table, Tables
+from daybreak.studies.incremental._trained import MINIMAL, by_seed, changed, over_seeds, ranged
 from daybreak.studies.incremental._variant import in_order, variant
 
 _NEWER = 0.7
 
 
 def _claims(tables: Tables) -> tuple[Claim, ...]:
-    rows, curves = tables["stages"], tables["curves"]
-    shares = np.array([_shares(select(curves, curves["seed"] == seed)) for seed in rows["seed"]])
+    shares = np.array([_shares(one) for one in by_seed(tables["curves"])])
     return (
         Claim(
             id="B11-19-weights",
