@@ -85,14 +85,16 @@ def _judge(tables: Tables) -> Findings:
 
 
 def _draw(tables: Tables, findings: Findings):
-    figure, (left, right) = pictures.panels(["one step, d = 16", "steps to a fifth of the excess loss"])
+    figure, (left, right) = pictures.panels(["one step", "steps to a fifth of the excess loss"])
     lines, rows = tables["curves"], tables["plateaus"]
     base = rows["d"][0]
     lengths = np.unique(rows["T"][rows["d"] == base])
     for T, colour in zip(lengths, pictures.shades(lengths.size), strict=True):
         for seed in np.unique(rows["seed"]):
             one = select(lines, (lines["T"] == T) & (lines["d"] == base) & (lines["seed"] == seed))
-            left.plot(one["step"], one["excess"], color=colour, lw=0.9, label=f"T = {T}" if seed == 0 else None)
+            left.plot(
+                one["step"], one["excess"], color=colour, lw=0.9, label=f"T = {T}, d = {base}" if seed == 0 else None
+            )
     left.axhline(_LEVEL, color=pictures.NEUTRAL, lw=0.7, ls=":")
     left.set(xlabel="step", ylabel="excess loss, of its start", xscale="log", ylim=(0, 1.1))
     left.legend()
