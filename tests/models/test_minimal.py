@@ -3,7 +3,9 @@
 import jax
 import jax.numpy as jnp
 import numpy as np
+import pytest
 
+from daybreak.errors import RequestError
 from daybreak.models import Ends, MinimalAttention
 
 ENDS = Ends(length=7, features=None, tokens=5, outputs=5, reads=(3, 4, 6))
@@ -37,3 +39,34 @@ def test_starts_silent_with_attention_uniform_over_the_past() -> None:
     assert output.attention is not None
     np.testing.assert_allclose(output.attention[0][:, 0, :4], 0.25, rtol=1e-5)
     assert not np.any(output.attention[0][:, 0, 4:])
+
+
+def test_a_window_hides_what_lies_further_back() -> None:
+    """A window of two: only the newest two tokens, and nothing of the others, decides."""
+    model = MinimalAttention(heads=2, epsilon=2.0, window=2)
+    parameters = model.init(jax.random.key(0), ENDS)
+    parameters = parameters._replace(V=jax.random.normal(jax.random.key(1), (2, 5, 12)))
+    tokens = np.array([4, 1, 0, 0, 3, 2, 1])
+    output = model.apply(parameters, jnp.asarray(tokens), ENDS, attention=True)
+    assert output.attention is not None
+    seen = np.asarray(output.attention[0]) > 0
+    for i, read in enumerate(ENDS.reads):
+        np.testing.assert_array_equal(np.flatnonzero(seen[0, i]), [read - 1, read])
+    other = model.apply(parameters, jnp.asarray([0, 0, *tokens[2:]]), ENDS)
+    np.testing.assert_array_equal(other.values, output.values)
+    whole = MinimalAttention(heads=2, epsilon=2.0)
+    assert not np.allclose(whole.apply(parameters, jnp.asarray(tokens), ENDS).values, output.values)
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        ({"heads": 0}, "heads = 0"),
+        ({"window": -1}, "window = -1"),
+        ({"epsilon": -1.0}, "epsilon = -1.0"),
+        ({"epsilon": float("nan")}, "nan"),
+    ],
+)
+def test_nonsense_is_refused(settings: dict, said: str) -> None:
+    with pytest.raises(RequestError, match=said):
+        MinimalAttention(**settings)

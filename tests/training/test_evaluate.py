@@ -68,7 +68,9 @@ def test_block_mass_is_seen_where_it_is_planted() -> None:
         last = jnp.zeros((2, reads.size, task.length)).at[0, rows, reads].set(1.0).at[1, rows, reads - 3].set(1.0)
         return parameters | {"last": last}
 
-    mass = _measured(task, plant)["block_mass"]
+    row = _measured(task, plant)
+    np.testing.assert_allclose(row["lag_mass"][1], [[1, 0, 0, 0], [0, 0, 0, 1]], atol=1e-6)
+    mass = row["block_mass"]
     assert mass.shape == (2, 2, 2)
     np.testing.assert_allclose(mass[1], [[1, 0], [0, 1]], atol=1e-6)
     np.testing.assert_allclose(mass[0], np.full((2, 2), 2 / task.length), rtol=1e-5)

@@ -1,5 +1,6 @@
 """Cohorts: a member is what it would be alone, records do not depend on grouping, and the toy model obeys its theory."""
 
+import jax.numpy as jnp
 import numpy as np
 import pytest
 
@@ -108,3 +109,31 @@ def test_runs_of_different_shape_are_refused() -> None:
         train([_run(), _run(batch=9)])
     with pytest.raises(RequestError, match="at least one run"):
         train([])
+
+
+@pytest.mark.parametrize(
+    ("batch", "length", "parts"), [(32, 256, 1), (3000, 25, 10), (2000, 25, 8), (9001, 25, 1), (5, 9999, 1)]
+)
+def test_a_batch_is_cut_into_equal_parts_that_fit_the_cache(batch: int, length: int, parts: int) -> None:
+    """3 000 sequences of 25 are ten times 300; a prime number of them stays whole."""
+    assert cohort._parts(batch, length) == parts
+
+
+def test_in_parts_a_gradient_is_the_same() -> None:
+    def gradient(part):
+        x, y = part
+        return {"slope": jnp.mean(x * y), "offset": jnp.mean(y)}
+
+    data = jnp.arange(12.0), jnp.arange(12.0)[::-1] ** 2
+    for parts in (1, 2, 3, 6):
+        found = cohort._mean(gradient, data, parts)
+        for name, whole in gradient(data).items():
+            np.testing.assert_allclose(found[name], whole, rtol=1e-6)
+
+
+def test_a_training_set_smaller_than_a_batch_is_taken_whole() -> None:
+    """Every step sees all of it, so a batch of its size and a larger one are the same run."""
+    task = MarkovChain(d=5, L=1, generated=4, train=12, validation=10)
+    model, stop = MinimalAttention(epsilon=0.1), Stop(budget=20, every=10, level=0.0)
+    small, large = (train([_run(task=task, model=model, stop=stop, batch=batch)])[0] for batch in (12, 500))
+    np.testing.assert_allclose(small.curves["clean_loss"], large.curves["clean_loss"], rtol=1e-6)

@@ -9,6 +9,7 @@ from daybreak.measure.law import Interval as Interval
 from daybreak.measure.law import Law as Law
 from daybreak.measure.level import above_guess as above_guess
 from daybreak.measure.level import fraction_of_start as fraction_of_start
+from daybreak.measure.overlap import overlap as overlap
 from daybreak.measure.plateau import Plateau as Plateau
 from daybreak.measure.plateau import plateau as plateau
 from daybreak.measure.published import Published as Published

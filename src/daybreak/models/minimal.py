@@ -1,5 +1,6 @@
 """The minimal attention model of paper B: full-rank attention on one-hot tokens and positions, nothing else."""
 
+import math
 from typing import NamedTuple, final
 
 import equinox as eqx
@@ -30,10 +31,15 @@ class MinimalAttention(Model[MinimalParameters]):
 
     heads: int = eqx.field(static=True, default=3)  # Attention heads.
     epsilon: float = 1e-9  # Initial attention weights are uniform in ±ε; V starts at zero.
+    window: int = eqx.field(static=True, default=0)  # Newest positions that may be attended to; 0 for all.
 
     def __check_init__(self):
         if self.heads < 1:
             raise RequestError(f"heads = {self.heads} is not allowed: there must be at least 1.")
+        if self.window < 0:
+            raise RequestError(f"window = {self.window} is not allowed: it must be at least 1, or 0 for all positions.")
+        if isinstance(self.epsilon, int | float) and not 0 <= self.epsilon < math.inf:
+            raise RequestError(f"epsilon = {self.epsilon} is not allowed: it must be a finite number of at least 0.")
 
     def init(self, key: PRNGKeyArray, ends: Ends) -> MinimalParameters:
         """Small attention weights, no read-out."""
@@ -58,8 +64,9 @@ class MinimalAttention(Model[MinimalParameters]):
         W, asking, places = parameters.W, inputs[reads], ends.tokens + reads
         from_place, to_place = W[:, :d, places][:, inputs], W[:, d:, :d][:, :, asking]
         scores = jnp.swapaxes(from_place + to_place + W[:, d:, places], 1, 2) + W[:, inputs[None, :], asking[:, None]]
-        past = np.arange(ends.length)[None, :] <= reads[:, None]
-        weights = jax.nn.softmax(jnp.where(past[None], scores / (d + ends.length) ** 0.5, -jnp.inf), axis=-1)
+        back = reads[:, None] - np.arange(ends.length)[None, :]
+        seen = (back >= 0) & (back < (self.window or ends.length))
+        weights = jax.nn.softmax(jnp.where(seen[None], scores / (d + ends.length) ** 0.5, -jnp.inf), axis=-1)
         by_read = jnp.swapaxes(weights, 0, 1)
         by_token = jnp.zeros((reads.size, self.heads, d)).at[:, :, inputs].add(by_read)  # what each token gets in all
         values = jnp.einsum("rhi,hoi->ro", by_token, parameters.V[:, :, :d])

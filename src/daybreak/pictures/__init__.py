@@ -5,6 +5,8 @@ from daybreak.pictures.fitted import fitted_law as fitted_law
 from daybreak.pictures.forecast import forecast_picture as forecast_picture
 from daybreak.pictures.laws import law_panel as law_panel
 from daybreak.pictures.portrait import portrait as portrait
+from daybreak.pictures.staircase import attention_map as attention_map
+from daybreak.pictures.staircase import shade_stages as shade_stages
 from daybreak.pictures.style import MARKERS as MARKERS
 from daybreak.pictures.style import NEUTRAL as NEUTRAL
 from daybreak.pictures.style import OURS as OURS

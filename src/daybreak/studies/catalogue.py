@@ -3,38 +3,10 @@
 from difflib import get_close_matches
 
 from daybreak.errors import RequestError
+from daybreak.studies import emergence, incremental
 from daybreak.studies._study import Study
-from daybreak.studies.emergence import (
-    fig1a,
-    fig1b,
-    fig1c,
-    fig2_left,
-    fig2_right,
-    fig3,
-    fig4,
-    fig5,
-    fig6,
-    fig7,
-    fig8,
-    fig9,
-    fig10,
-    fig11,
-    fig12,
-    fig13,
-    fig14,
-    fig15,
-    fig16,
-    fig17,
-)
-from daybreak.studies.incremental import fig10 as b_fig10
-from daybreak.studies.incremental import heads_and_features, transition_times
 
-_EMERGENCE = (
-    *(fig1a, fig1b, fig1c, fig2_left, fig2_right, fig3, fig4, fig5, fig6, fig7, fig8, fig9, fig10),
-    *(fig11, fig12, fig13, fig14, fig15, fig16, fig17),
-)
-_INCREMENTAL = (b_fig10, transition_times, heads_and_features)
-STUDIES: tuple[Study, ...] = tuple(module.STUDY for module in (*_EMERGENCE, *_INCREMENTAL))
+STUDIES: tuple[Study, ...] = (*emergence.STUDIES, *incremental.STUDIES)
 
 
 def find(name: str) -> Study:

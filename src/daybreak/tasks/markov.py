@@ -101,11 +101,13 @@ class MarkovChain(Task[MarkovWorld]):
     @property
     def relevant_by_block(self) -> Bool[np.ndarray, "K reads length"]:
         """For each block, strongest first, and each read position: the input positions in it."""
-        relevant = np.zeros((self.K, len(self.reads), self.length), bool)
-        for k, lags in enumerate(self.lags):
-            for i, read in enumerate(self.reads):
-                relevant[k, i, [read + 1 - lag for lag in lags]] = True
-        return relevant
+        return np.stack([self._by_lag[np.array(lags) - 1].any(axis=0) for lags in self.lags])
+
+    @property
+    def _by_lag(self) -> Bool[np.ndarray, "order reads length"]:
+        """For each lag, newest first, and each read position: where it leads."""
+        back = np.array(self.reads)[:, None] + 1 - np.arange(self.length)[None, :]
+        return np.arange(1, self.order + 1)[:, None, None] == back[None]
 
     @property
     def length(self) -> int:
@@ -176,8 +178,11 @@ class MarkovChain(Task[MarkovWorld]):
         return {"kl": jnp.stack([jnp.mean(jnp.sum(jnp.exp(p) * (p - student), axis=1)) for p in truths])}
 
     def circuits(self) -> dict[str, Circuit]:
-        """`block_mass`: attention to each block, strongest first."""
-        return {"block_mass": Circuit(self.reads, self.relevant_by_block)}
+        """`block_mass`: attention to each block, strongest first. `lag_mass`: to each lag that counts, newest first."""
+        return {
+            "block_mass": Circuit(self.reads, self.relevant_by_block),
+            "lag_mass": Circuit(self.reads, self._by_lag),
+        }
 
     def guess(self) -> Guess:
         """Uniform over the states, which is also the marginal of a token, averaged over worlds."""

@@ -1,5 +1,6 @@
 """What is measured between steps: clean and training-like loss and accuracy, and where attention goes."""
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import jax
@@ -11,7 +12,8 @@ from daybreak.models import Output
 from daybreak.tasks import Example, Task
 from daybreak.training.run import Run
 
-_ROWS_OF_A_CHUNK = 1 << 13  # positions worked on at once: bounds the memory of an evaluation, and fits the cache
+ROWS_OF_A_CHUNK = 1 << 13
+"""Positions worked on at once on a CPU: bounds memory, and fits the cache."""
 
 
 class EvaluationSets(NamedTuple):
@@ -50,14 +52,17 @@ def _stack(*trees: Any) -> Any:
 def measure(run: Run, parameters: PyTree, world: PyTree, sets: EvaluationSets) -> dict[str, Array]:
     """One row of a record. Both sets share one compiled body."""
     size = sets.examples.target.shape[1]
-    chunk = min(size, max(1, _ROWS_OF_A_CHUNK // run.task.length))
+    chunk = min(size, max(1, ROWS_OF_A_CHUNK // run.task.length))
 
-    def mean(examples: Example) -> dict[str, Array]:
-        rows = jax.lax.map(lambda x: _score(run, parameters, world, x), examples, batch_size=chunk)
+    def mean(examples: Example, clean: Bool[Array, ""]) -> dict[str, Array]:
+        rows = jax.lax.map(lambda x: _score(run, parameters, world, x, clean), examples, batch_size=chunk)
         return jax.tree.map(lambda x: jnp.mean(x, axis=0), rows)
 
-    blank = jax.tree.map(lambda x: jnp.zeros(x.shape, x.dtype), jax.eval_shape(mean, _first(sets.examples)))
-    rows = jax.lax.map(lambda x: jax.lax.cond(x[1], mean, lambda _: blank, x[0]), (sets.examples, sets.needed))
+    blank = _blank(lambda: mean(_first(sets.examples), jnp.array(True)))
+    rows = jax.lax.map(
+        lambda x: jax.lax.cond(x[1], mean, lambda *_: blank, x[0], x[2]),
+        (sets.examples, sets.needed, jnp.array([True, False])),
+    )
     row = {}
     for name, (clean, train) in rows.items():
         if name in ("loss", "accuracy"):
@@ -71,14 +76,23 @@ def _first(examples: Example) -> Example:
     return jax.tree.map(lambda x: x[0], examples)
 
 
-def _score(run: Run, parameters: PyTree, world: PyTree, example: Example) -> dict[str, Array]:
-    """All that is measured of one example."""
+def _blank(function: Callable[[], PyTree]) -> PyTree:
+    return jax.tree.map(lambda x: jnp.zeros(x.shape, x.dtype), jax.eval_shape(function))
+
+
+def _score(run: Run, parameters: PyTree, world: PyTree, example: Example, clean: Bool[Array, ""]) -> dict[str, Array]:
+    """All that is measured of one example; of one that is not clean only loss and accuracy are read."""
     outputs = run.model.apply(parameters, example.inputs, run.ends, attention=True)
-    row = {"loss": run.task.loss(outputs.values, example), **run.task.scores(world, outputs.values, example)}
+    row = {"loss": run.task.loss(outputs.values, example)}
     accuracy = run.task.accuracy(outputs.values, example)
     if accuracy is not None:
         row["accuracy"] = accuracy
-    return row | _attention(run, outputs, example) | _circuits(run, outputs)
+
+    def probes() -> dict[str, Array]:
+        scores = run.task.scores(world, outputs.values, example)
+        return scores | _attention(run, outputs, example) | _circuits(run, outputs)
+
+    return row | jax.lax.cond(clean, probes, lambda: _blank(probes))
 
 
 def _attention(run: Run, outputs: Output, example: Example) -> dict[str, Float[Array, "layers heads"]]:

@@ -7,6 +7,7 @@ from typing import final
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jaxtyping import PyTree
 from numpy.typing import NDArray
 
 from daybreak.training import cohort as _cohort
@@ -43,6 +44,10 @@ class Progress:
         outcome = self.outcomes[i]
         assert outcome is not None  # noqa: S101
         return Record(np.array(self._watches[i].steps), self._watches[i].curves(), outcome)
+
+    def parameters(self, i: int) -> PyTree:
+        """Parameters of a member, as its model's `init` lays them out. Ask before the next evaluation."""
+        return _member(self._learners, i).parameters
 
     def checkpoint(self, i: int) -> bytes:
         """A member that still trains, as bytes that `evaluations` takes up again. Ask before the next evaluation."""

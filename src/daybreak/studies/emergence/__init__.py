@@ -1,1 +1,30 @@
 """Paper A: Zucchet, D'Angelo, Lampinen, Chan (2025), The emergence of sparse attention, arXiv 2505.17863."""
+
+from daybreak.studies.emergence import (
+    fig1a,
+    fig1b,
+    fig1c,
+    fig2_left,
+    fig2_right,
+    fig3,
+    fig4,
+    fig5,
+    fig6,
+    fig7,
+    fig8,
+    fig9,
+    fig10,
+    fig11,
+    fig12,
+    fig13,
+    fig14,
+    fig15,
+    fig16,
+    fig17,
+)
+
+_FIGURES = (
+    *(fig1a, fig1b, fig1c, fig2_left, fig2_right, fig3, fig4, fig5, fig6, fig7, fig8, fig9, fig10),
+    *(fig11, fig12, fig13, fig14, fig15, fig16, fig17),
+)
+STUDIES = tuple(module.STUDY for module in _FIGURES)

@@ -1,1 +1,27 @@
 """Paper B: Yüksel, Alvarez Lucendo, Flammarion (2026), Incremental learning of sparse attention patterns in transformers."""
+
+from daybreak.studies.incremental import (
+    early_stopping,
+    fig1,
+    fig2,
+    fig3,
+    fig4_left,
+    fig4_right,
+    fig5,
+    fig10,
+    four_heads,
+    heads_and_features,
+    oldest_first,
+    one_block,
+    online,
+    overlapping,
+    sgd,
+    transition_times,
+    two_layers,
+    weights,
+)
+
+_FIGURES = (fig1, fig2, fig3, fig4_left, fig4_right, fig5, fig10)
+_APPENDIX = (online, oldest_first, weights, overlapping, four_heads, two_layers, sgd)
+_BEYOND = (transition_times, heads_and_features, early_stopping, one_block)
+STUDIES = tuple(module.STUDY for module in (*_FIGURES, *_APPENDIX, *_BEYOND))

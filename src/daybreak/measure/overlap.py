@@ -1,0 +1,34 @@
+"""How much heads look at the same things: competition and cooperation as a number (paper B)."""
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from daybreak._types import Floats
+from daybreak.errors import RequestError
+
+
+def overlap(attention: ArrayLike) -> Floats:
+    """Cosine between the attention of two heads, averaged over all pairs of heads.
+
+    One if all heads look at the same positions, in the same proportion: they compete. Zero if no two look at a common
+    one: they share the work. Heads that attend uniformly overlap too, so read it beside how concentrated they are.
+
+    Args:
+        attention: not negative, (…, heads, positions); at least two heads.
+
+    Example:
+        >>> overlap([[0.5, 0.5, 0.0], [0.5, 0.5, 0.0]]).round(3), overlap([[1, 0, 0], [0, 1, 0], [0, 1, 0]]).round(3)
+        (np.float64(1.0), np.float64(0.333))
+    """
+    maps = np.asarray(attention, dtype=np.float64)
+    if maps.ndim < 2 or maps.shape[-2] < 2:
+        raise RequestError(f"attention of shape {maps.shape} is not allowed: at least two heads have to be compared.")
+    if not np.all(maps >= 0):
+        raise RequestError("attention is not allowed: every weight must be a number of at least 0.")
+    length = np.linalg.norm(maps, axis=-1, keepdims=True)
+    if not np.all(length > 0):
+        raise RequestError("attention is not allowed: a head that attends to nothing cannot be compared.")
+    unit = maps / length
+    heads = maps.shape[-2]
+    cosines = np.einsum("...hp,...gp->...", unit, unit)  # of all ordered pairs, each head with itself among them
+    return (cosines - heads) / (heads * (heads - 1))

@@ -1,0 +1,62 @@
+"""The picture of a staircase: excess loss and divergences with the stages shaded, then each head over time."""
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from daybreak import measure, pictures
+from daybreak.studies._study import Table
+from daybreak.studies.incremental._trained import HOLD, by_seed
+
+
+def staircase(curves: Table) -> Figure:
+    """Excess loss and overlap of all seeds; divergences, attention by block and by lag of the first. At least three heads."""
+    one = by_seed(curves)[0]
+    K, heads, lags = (_count(curves, form) for form in ("kl_{}", "head{}_block1", "head1_lag{}"))
+    titles = ["excess loss", "divergence from p⁽ⁿ⁾", "overlap of heads", *[""] * (heads - 3)]
+    titles += [f"head {h + 1}{what}" for what in ("", ", by lag") for h in range(heads)]
+    figure, axes = pictures.panels(titles, columns=heads, width=3.2, height=2.4)
+    top, middle, bottom = (axes[i * heads : (i + 1) * heads] for i in range(3))
+    over_seeds(top[0], curves, "excess")
+    top[0].set(ylabel="nats")
+    for n, colour in enumerate(pictures.shades(K)):
+        top[1].plot(one["step"], one[f"kl_{n + 1}"], color=colour, label=f"n = {n + 1}")
+        for h in range(heads):
+            middle[h].plot(one["step"], one[f"head{h + 1}_block{n + 1}"], color=colour, label=f"block {n + 1}")
+    top[1].legend()
+    middle[0].legend()
+    middle[0].set(ylabel="attention")
+    bottom[0].set(ylabel="lag")
+    over_seeds(top[2], curves, "overlap")
+    for ax in (*top[2:], *middle):
+        ax.set(ylim=(0, 1.03))
+    for ax in (*top[:2], *middle):
+        shade(ax, one)
+        ax.set(xlabel="step")
+    maps = np.array([[one[f"head{h + 1}_lag{j + 1}"] for j in range(lags)] for h in range(heads)])
+    for ax, attention in zip(bottom, maps, strict=True):
+        pictures.attention_map(ax, one["step"], attention.T, most=float(maps.max()))
+    for ax in top[3:]:
+        ax.set_visible(False)
+    return figure
+
+
+def over_seeds(ax: Axes, curves: Table, name: str) -> None:
+    """One line per seed, the first one in front."""
+    first, *others = by_seed(curves)
+    for rows in others:
+        ax.plot(rows["step"], rows[name], color=pictures.NEUTRAL, lw=0.7)
+    ax.plot(first["step"], first[name], color=pictures.OURS)
+    ax.set(xlabel="step", ylim=(0, None))
+
+
+def shade(ax: Axes, one: Table) -> None:
+    """Shade the stages of one run by its nearest reference."""
+    K = _count(one, "kl_{}")
+    nearest = measure.nearest_reference(one["step"], [one[f"kl_{n + 1}"] for n in range(K)], hold=HOLD)
+    pictures.shade_stages(ax, nearest.spans, K)
+
+
+def _count(table: Table, form: str) -> int:
+    """How many columns of a numbered kind there are."""
+    return next(n for n in range(len(table) + 1) if form.format(n + 1) not in table)

@@ -1,0 +1,43 @@
+"""A study of one change to the published run: the same tables and picture, claims of its own."""
+
+from collections.abc import Callable, Mapping
+
+from daybreak.lab import Saved
+from daybreak.studies._study import Claim, Findings, Scale, Study, Tables, Training
+from daybreak.studies.incremental._picture import staircase
+from daybreak.studies.incremental._trained import curves, over_seeds, ranged, seeded, stages
+from daybreak.training import Run
+
+
+def variant(
+    name: str, title: str, minutes: Mapping[Scale, float], run: Run, claims: Callable[[Tables], tuple[Claim, ...]]
+) -> Study:
+    """The study of a run over its seeds."""
+
+    def tables(saved: list[Saved]) -> Tables:
+        return {"curves": curves(saved), "stages": stages(saved)}
+
+    return Study(
+        name=name,
+        paper="incremental",
+        title=title,
+        minutes=minutes,
+        measure=Training(lambda scale: seeded(run, scale), tables),
+        judge=lambda tables: Findings(claims(tables)),
+        draw=lambda tables, findings: staircase(tables["curves"]),
+    )
+
+
+def in_order(tables: Tables, id: str, sentence: str, where: str) -> Claim:  # noqa: A002 (a claim's own word)
+    """The claim that a change leaves the three stages and their order."""
+    rows = tables["stages"]
+    return Claim(
+        id=id,
+        sentence=sentence,
+        paper="seen in the plot",
+        ours=f"in order in {rows['in_order'].sum()} of {rows['seed'].size} seeds, transitions at {ranged(rows['second'])} and "
+        f"{ranged(rows['third'])}",
+        verdict=over_seeds(rows["in_order"]),
+        note=f"{where} Steps are median (range). Holds for a seed if the nearest truncated truth is 1, then 2, then 3; it is the paper's "
+        "claim if four fifths of the seeds show it.",
+    )

@@ -1,0 +1,114 @@
+"""Figure 5: the fewer training sequences, the fewer stages before the model overfits."""
+
+import numpy as np
+
+from daybreak import pictures
+from daybreak.lab import Saved
+from daybreak.studies._study import Claim, Findings, Scale, Study, Tables, Training, select, verdict
+from daybreak.studies.incremental._picture import over_seeds as draw_seeds
+from daybreak.studies.incremental._picture import shade
+from daybreak.studies.incremental._trained import (
+    MINIMAL,
+    changed,
+    curves,
+    ranged,
+    records,
+    seeded,
+    stages,
+    without_heads,
+)
+from daybreak.training import Run
+
+_SIZES = (200, 600, 2000, 9000, 0)  # 0: fresh sequences
+_STAGES = {600: 1, 2000: 2, 9000: 3, 0: 3}  # of the best model, read off the paper's figure
+
+
+def sized(size: int) -> Run:
+    """The published run on a training set of some size, whole at each step if it is smaller than a batch."""
+    return changed(MINIMAL, task={"train": size}, batch=min(MINIMAL.batch, size or MINIMAL.batch))
+
+
+def name(size: float) -> str:
+    """A size as people say it."""
+    return f"{size:g}" if size else "online"
+
+
+def _runs(scale: Scale) -> list[Run]:
+    sizes = (20, 0) if scale == "smoke" else _SIZES
+    return [run for size in sizes for run in seeded(sized(size), scale)]
+
+
+def _tables(saved: list[Saved]) -> Tables:
+    sizes = [task.train for _, _, task in records(saved)]
+    return {"curves": without_heads(curves(saved, train=sizes)), "stages": stages(saved, train=sizes)}
+
+
+def _judge(tables: Tables) -> Findings:
+    rows, lines = tables["stages"], tables["curves"]
+    sizes = sorted(set(rows["train"].tolist()), key=lambda size: size or np.inf)
+    best = {size: rows["best_stage"][rows["train"] == size] for size in sizes}
+    middles = [float(np.median(best[size])) for size in sizes]
+    small = sizes[0]
+    ends = [lines["excess"][(lines["train"] == small) & (lines["seed"] == s)][-1] for s in np.unique(lines["seed"])]
+    least = rows["best_excess"][rows["train"] == small]
+    overfit = np.array(ends) / least
+    claims = (
+        Claim(
+            id="B5",
+            sentence="The fewer training sequences, the fewer stages: the best model is at stage 1 with about 600, 2 with 2 000, 3 "
+            "with 9 000 and online.",
+            paper="600: 1, 2000: 2, 9000: 3, online: 3",
+            ours="; ".join(f"{name(size)}: {', '.join(map(str, best[size]))}" for size in sizes),
+            verdict=verdict(all(np.median(best[size]) == stage for size, stage in _STAGES.items() if size in best)),
+            note=f"Minimal model, {len(ends)} seeds, one number each: the truncated truth nearest to the model of least validation "
+            "loss. Holds if "
+            "the median is the paper's at each of the four.",
+        ),
+        Claim(
+            id="B5-fewer",
+            sentence="The stage that the best model reaches does not fall with more data.",
+            paper="seen in the plot",
+            ours=", ".join(f"{name(size)}: {middle:g}" for size, middle in zip(sizes, middles, strict=True)),
+            verdict=verdict(bool(np.all(np.diff(middles) >= 0)) and middles[0] < middles[-1]),
+            note="Medians over seeds. Holds if they never fall and the last is above the first.",
+        ),
+        Claim(
+            id="B5-overfits",
+            sentence="After its best step the model of little data overfits.",
+            paper="seen in the plot",
+            ours=f"{name(small)} sequences: the excess loss at the end is {ranged(overfit, '{:.1f}')} times that at the best step",
+            verdict=verdict(float(np.median(overfit)) > 1.1),
+            note="Holds if the median is above 1.1.",
+        ),
+    )
+    return Findings(claims)
+
+
+def _draw(tables: Tables, findings: Findings):
+    lines = tables["curves"]
+    sizes = sorted(set(lines["train"].tolist()), key=lambda size: size or np.inf)
+    titles = [*(f"excess loss, {name(size)}" for size in sizes), *(f"divergence, {name(size)}" for size in sizes)]
+    figure, axes = pictures.panels(titles, columns=len(sizes), width=2.8, height=2.4)
+    for i, size in enumerate(sizes):
+        rows = select(lines, lines["train"] == size)
+        one = select(rows, rows["seed"] == 0)
+        draw_seeds(axes[i], rows, "excess")
+        axes[i].set(ylim=(0, 1.5 * lines["excess"][0]))
+        below = axes[len(sizes) + i]
+        for n, colour in enumerate(pictures.shades(3)):
+            below.plot(one["step"], one[f"kl_{n + 1}"], color=colour, label=f"n = {n + 1}")
+        below.set(xlabel="step", ylim=(0, 1.5 * max(lines[f"kl_{n}"][0] for n in (1, 2, 3))))
+        shade(below, one)
+    axes[len(sizes)].legend()
+    return figure
+
+
+STUDY = Study(
+    name="b-fig5",
+    paper="incremental",
+    title="Minimal model: how much data",
+    minutes={"smoke": 0.2, "laptop": 20, "paper": 20},
+    measure=Training(_runs, _tables),
+    judge=_judge,
+    draw=_draw,
+)
