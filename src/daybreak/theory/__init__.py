@@ -30,6 +30,11 @@ from daybreak.theory.plateau import plateau as plateau
 from daybreak.theory.saddle import saddle_rate as saddle_rate
 from daybreak.theory.saddle import saddle_time as saddle_time
 from daybreak.theory.saddle import start_rates as start_rates
+from daybreak.theory.schedule import Lever as Lever
+from daybreak.theory.schedule import Schedule as Schedule
+from daybreak.theory.schedule import best_schedule as best_schedule
+from daybreak.theory.schedule import best_switch as best_switch
+from daybreak.theory.schedule import scheduled_plateau as scheduled_plateau
 from daybreak.theory.sgd import Descent as Descent
 from daybreak.theory.sgd import sgd as sgd
 from daybreak.theory.sgd import sgd_limit as sgd_limit
