@@ -1,0 +1,28 @@
+"""Words and numbers on the page: facts, tables, and what to do next."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from dash import html
+from dash.development.base_component import Component
+
+
+def facts(rows: Sequence[tuple[Any, ...]]) -> Component:
+    """What is known, one line each: a name, a value, and perhaps a remark below."""
+    lines = []
+    for name, value, *remarks in rows:
+        lines += [html.Dt(name), html.Dd(value), *(html.Dd(x, className="remark") for x in remarks if x)]
+    return html.Dl(lines, className="facts")
+
+
+def table(heads: Sequence[Any], rows: Sequence[Sequence[Any]], caption: str) -> Component:
+    """A table that scrolls by itself where it is too wide."""
+    head = html.Thead(html.Tr([html.Th(x, scope="col") for x in heads]))
+    body = html.Tbody([html.Tr([html.Td(x) for x in row]) for row in rows])
+    inside = html.Table([html.Caption(caption), head, body])
+    return html.Div(inside, className="table", tabIndex=0, role="region", **{"aria-label": caption})
+
+
+def commands(sentence: str, *lines: str) -> Component:
+    """What to do next, to type."""
+    return html.Div([html.P(sentence), html.Pre("\n".join(lines))], className="next")
