@@ -1,6 +1,7 @@
 """`daybreak explore`: the page over theory, laws, runs, forecasts and claims."""
 
 import sys
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Thread
@@ -52,8 +53,6 @@ class Explore:
             app = explorer(Desk(self.lab, self.results), self.host)
             print(f"The explorer is at {url} until Ctrl-C.", file=sys.stderr, flush=True)  # noqa: T201
             Thread(target=warm, daemon=True).start()
-            try:
+            with suppress(KeyboardInterrupt):
                 serve(app, at)
-            except KeyboardInterrupt:
-                pass
         return Answer({"url": url, "lab": str(self.lab), "results": str(self.results)}, lambda console: None)

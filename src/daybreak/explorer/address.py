@@ -24,15 +24,16 @@ def write(state: Any) -> str:
 
 
 def read(kind: type[State], query: str) -> State:
-    """The state that an address names; what it does not name has its default.
+    """The state that a query string, or an address with one, names; what it does not name has its default.
 
     Raises:
         RequestError: it names something unknown, or a value that is not allowed.
     """
+    query = query.rpartition("?")[2]
     if len(query) > _LONGEST:
         raise RequestError(f"an address of {len(query)} characters is not allowed: it may have {_LONGEST}.")
     try:
-        pairs = parse_qsl(query.removeprefix("?"), keep_blank_values=True, max_num_fields=_MOST)
+        pairs = parse_qsl(query, keep_blank_values=True, max_num_fields=_MOST)
     except ValueError:
         raise RequestError(f"the address is not allowed: it may name {_MOST} values.") from None
     hints = get_type_hints(kind)

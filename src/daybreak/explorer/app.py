@@ -42,7 +42,7 @@ def explorer(desk: Desk, host: str = "127.0.0.1") -> Dash:
     )
     app.layout = _shell()
     guard(app, host)
-    _navigate(app)
+    _navigate(app, desk)
     _downloads(app, desk)
     for view in VIEWS.values():
         wire(app, view, desk)
@@ -80,7 +80,7 @@ def _shell() -> Component:
     )
 
 
-def _navigate(app: Dash) -> None:
+def _navigate(app: Dash, desk: Desk) -> None:
     """The page is what the address says."""
 
     @app.callback(Output("page", "children"), Input("address", "pathname"), Input("address", "search"))
@@ -90,9 +90,9 @@ def _navigate(app: Dash) -> None:
         if view is None:
             return html.Main(_refusal(f"There is no view {name!r}: choose one above."))
         try:
-            return layout(view, address.read(view.state, search or ""))
+            return layout(view, desk, address.read(view.state, search or ""))
         except RequestError as error:
-            return [_refusal(f"Of the address nothing could be shown: {error}"), layout(view, view.state())]
+            return [_refusal(f"Of the address nothing could be shown: {error}"), layout(view, desk, view.state())]
 
     mark, theme = (ClientsideFunction("explorer", name) for name in ("mark", "theme"))
     app.clientside_callback(mark, Output("here", "data"), Input("address", "pathname"))

@@ -62,7 +62,7 @@ DARK = Palette(
     ours="#56B4E9",
     paper="#F08A4B",
     others=("#2FC79B", "#E39BC4", "#F0E442", "#9AD0F2"),
-    shades=(0.3, 1.0),
+    shades=(0.42, 1.0),
 )
 
 

@@ -309,8 +309,8 @@ def _starting_over(app: Dash) -> None:
         State("laws-kept", "data"),
         prevent_initial_call=True,
     )
-    def _clear(source: str, kept: dict[str, Any] | None) -> tuple[Any, ...]:
-        now = address.read(Chosen, kept["address"].partition("?")[2]).source if kept else source
+    def _clear(source: str, kept: str | None) -> tuple[Any, ...]:
+        now = address.read(Chosen, kept).source if kept else source
         return (no_update,) * 6 if source == now else (None, None, None, None, "", "")
 
 

@@ -15,6 +15,11 @@ def facts(rows: Sequence[tuple[Any, ...]]) -> Component:
     return html.Dl(lines, className="facts")
 
 
+def number(x: float) -> str:
+    """A number as people write it: whole from a hundred on, otherwise three digits."""
+    return f"{x:,.0f}" if abs(x) >= 100 else f"{x:.3g}"
+
+
 def table(heads: Sequence[Any], rows: Sequence[Sequence[Any]], caption: str) -> Component:
     """A table that scrolls by itself where it is too wide."""
     head = html.Thead(html.Tr([html.Th(x, scope="col") for x in heads]))

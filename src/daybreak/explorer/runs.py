@@ -287,10 +287,10 @@ def _buttons(app: Dash) -> None:
         State("runs-kept", "data"),
         prevent_initial_call=True,
     )
-    def _after(button: dict[str, Any] | None, kept: dict[str, Any] | None) -> tuple[str, int, list[str]]:
+    def _after(button: dict[str, Any] | None, kept: str | None) -> tuple[str, int, list[str]]:
         if button is None or kept is None:
             raise PreventUpdate
-        now = address.read(Selection, kept["address"].partition("?")[2])
+        now = address.read(Selection, kept)
         after = pressed(now, str(button["what"]), str(button["which"]))
         return after.sort, after.page, list(after.runs)
 

@@ -11,16 +11,16 @@ from daybreak.explorer import figures
 from daybreak.explorer.controls import Choice, Slider
 from daybreak.explorer.desk import Desk
 from daybreak.explorer.figures import Figure, Palette
-from daybreak.explorer.parts import facts
+from daybreak.explorer.parts import facts, number
 from daybreak.explorer.view import Columns, Drawing, View
 
 _SLIDERS = {
     "heads": Slider("Heads H", 1, 4, 1, late=True),
     "patterns": Slider("Patterns K", 1, 4, 1, late=True),
-    "ratio": Slider("Strength m of each over the next", 1.1, 2.2, 0.1, whole=False, late=True),
+    "ratio": Slider("Strength over the next, m", 1.1, 2.2, 0.1, whole=False, late=True),
     "T": Slider("Positions T", 16, 1024, 1, log=True, late=True),
     "block": Slider("Positions of a pattern", 1, 4, 1, late=True),
-    "noise": Slider("Noise of the first logits, log₁₀ ε", -12, -1, 1, form="{:g}", late=True),
+    "noise": Slider("Noise at the start, log₁₀ ε", -12, -1, 1, form="{:g}", late=True),
 }
 _EVERY = 10  # of the times of a flow line, one so often is drawn
 
@@ -105,12 +105,12 @@ def _table(line: theory.HeadTrajectory) -> Columns:
 
 def _facts(stairs: Stairs, line: theory.HeadTrajectory):
     rows: list[tuple[Any, ...]] = [
-        (f"pattern {n + 1} is learned at", f"{t:,.3g}" if np.isfinite(t) else "never in this time")
+        (f"pattern {n + 1} is learned", f"at {number(t)}" if np.isfinite(t) else "not in this time")
         for n, t in enumerate(line.transitions)
     ]
     if stairs.patterns > 1:
         closed = theory.saddle_time(line.task, stairs.heads, 10.0**stairs.noise, flow=stairs.flow)
-        rows.append(("heads compete for about", f"{closed:,.3g}" if np.isfinite(closed) else "ever", "leading order"))
+        rows.append(("heads compete, leading order", number(closed) if np.isfinite(closed) else "for ever"))
     return facts(rows)
 
 
@@ -120,6 +120,6 @@ VIEW = View(
     about="Heads learn patterns of attention one after the other (paper B): they compete, then one leaves for the next.",
     state=Stairs,
     controls=_SLIDERS | {"flow": Choice("Flow", {"logits": "of the model", "published": "as the paper simulates it"})},
-    panels={"loss": "Loss, and the plateaus on which it rests", "heads": "Attention of each head"},
+    panels={"loss": "Loss and its plateaus", "heads": "Attention of each head"},
     draw=_draw,
 )

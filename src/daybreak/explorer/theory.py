@@ -24,7 +24,7 @@ _SLIDERS = {
     "d": Slider("Dimension d", 1, 4096, 0.25, log=True),
     "B": Slider("Copies in the context B", 1, 1024, 0.25, log=True),
     "p": Slider("Probability of repetition p", 0, 0.9, 0.01, whole=False),
-    "level": Slider("Plateau ends at this share of the loss", 0.01, 0.9, 0.01, whole=False),
+    "level": Slider("Ends at this share of the loss", 0.01, 0.9, 0.01, whole=False),
 }
 _POINTS = 240  # of a flow line: enough for a smooth curve, few enough for a quick one
 _SHOWN = 1.7  # plateaus that the time axis spans
@@ -301,15 +301,15 @@ def _facts(point: Point, plateau: float):
     forms = {
         "closed form": theory.plateau_estimate(T, d, B, p, logits=logits, level=point.level),
         "take-off alone": theory.takeoff_time(T, d, B, p, logits=logits),
-        "escape time of paper A": theory.escape_time(T, d, B, p, eps=1 - point.level, logits=logits),
+        "escape time, paper A": theory.escape_time(T, d, B, p, eps=1 - point.level, logits=logits),
     }
     exponent = _exponent(point)
     return facts(
         [
-            ("plateau, by the flow", f"{plateau:,.1f}"),
-            *((name, f"{x:,.1f}", f"{x / plateau - 1:+.1%}") for name, x in forms.items()),
+            ("plateau by the flow", f"{plateau:,.1f}"),
+            *((name, f"{x:,.1f} ({x / plateau - 1:+.1%})") for name, x in forms.items()),
             ("growth rate at the start", f"{theory.growth_rate(T, d, B, p, logits=logits):.3g}"),
-            *([] if exponent is None else [(f"plateau here goes as {point.along} to the", f"{exponent:.2f}")]),
+            *([] if exponent is None else [(f"here it goes as {point.along} to the", f"{exponent:.2f}")]),
         ]
     )
 
@@ -337,10 +337,10 @@ def _pinning(app: Dash) -> None:
         State("theory-kept", "data"),
         prevent_initial_call=True,
     )
-    def _pin(pinned: int | None, unpinned: int | None, kept: dict[str, Any]) -> list[str]:
+    def _pin(pinned: int | None, unpinned: int | None, kept: str) -> list[str]:
         if ctx.triggered_id == "theory-unpin":
             return []
-        point = address.read(Point, kept["address"].partition("?")[2])
+        point = address.read(Point, kept)
         pins = dict.fromkeys([*point.pins, pin(point.setting)])
         return list(pins)[-_PINS:]
 
@@ -348,7 +348,7 @@ def _pinning(app: Dash) -> None:
 VIEW = View(
     name="theory",
     title="Theory",
-    about="One attention layer learns to find one token among T (paper A). Nothing seems to happen, then it does.",
+    about="Attention learns to find one token among T (paper A).",
     state=Point,
     controls={
         **{name: _SLIDERS[name] for name in ("T", "d", "B", "p")},

@@ -1,9 +1,8 @@
 """From a view to components and callbacks: controls give a state, the state gives a drawing, the address keeps it."""
 
-import logging
 from typing import Any
 
-from dash import ClientsideFunction, Dash, Input, Output, State, ctx, dcc, html, no_update
+from dash import ClientsideFunction, Dash, Input, Output, State, dcc, html, no_update
 from dash.development.base_component import Component
 from dash.exceptions import PreventUpdate
 
@@ -15,10 +14,9 @@ from daybreak.explorer.figures import palette
 from daybreak.explorer.view import Drawing, View
 
 _EVERY = 1500  # milliseconds between two looks at a lab that grows
-_log = logging.getLogger("daybreak.explorer")
 
 
-def layout(view: View, state: Any) -> Component:
+def layout(view: View, desk: Desk, state: Any) -> Component:
     """The components of a view at a state; pictures and words are filled in by its drawing."""
     controls = [
         control.component(f"{view.name}-{name}", getattr(state, name)) for name, control in view.controls.items()
@@ -38,10 +36,18 @@ def layout(view: View, state: Any) -> Component:
                 className="stage",
             ),
             dcc.Store(id=f"{view.name}-kept"),
-            *([dcc.Interval(id=f"{view.name}-tick", interval=_EVERY)] if view.live else []),
+            *(_following(view, desk) if view.live else []),
         ],
         className=f"view {view.name}",
     )
+
+
+def _following(view: View, desk: Desk) -> list[Component]:
+    """A clock, and what the lab was when it last struck."""
+    return [
+        dcc.Interval(id=f"{view.name}-tick", interval=_EVERY),
+        dcc.Store(id=f"{view.name}-stamp", data=desk.stamp()),
+    ]
 
 
 def _panel(view: View, name: str, title: str) -> Component:
@@ -75,31 +81,24 @@ def wire(app: Dash, view: View, desk: Desk) -> None:
         [Output(f"{view.name}-{name}", prop) for name, prop in view.moved],
     ]
     inputs = [Input(f"{view.name}-{name}", control.prop) for name, control in view.controls.items()]
-    ticks = [Input(f"{view.name}-tick", "n_intervals")] if view.live else []
+    grown = [Input(f"{view.name}-stamp", "data")] if view.live else []
 
-    @app.callback(
-        output=outputs,
-        inputs=[inputs, Input("theme", "data"), State(f"{view.name}-kept", "data"), ticks],
-    )
-    def _draw(values: list[Any], theme: str | None, kept: dict[str, Any] | None, _: list[Any]) -> list[Any]:
-        seen = desk.stamp() if view.live else None
-        if kept is not None and ctx.triggered_id == f"{view.name}-tick" and kept["stamp"] == seen:
-            raise PreventUpdate
+    @app.callback(output=outputs, inputs=[inputs, Input("theme", "data"), grown])
+    def _draw(values: list[Any], theme: str | None, _: list[Any]) -> list[Any]:
+        given = {
+            name: control.value(x)
+            for (name, control), x in zip(view.controls.items(), values, strict=True)
+            if x is not None
+        }
         try:
-            given = {
-                name: control.value(x)
-                for (name, control), x in zip(view.controls.items(), values, strict=True)
-                if x is not None
-            }
             state = view.state(**given)
             drawing = view.draw(desk, state, palette(theme))
         except (RequestError, ArithmeticError) as error:
             return _failed(view, sliders, str(error))
-        except Exception as error:
-            _log.exception("%s could not be drawn", view.name)
-            return _failed(view, sliders, f"Something went wrong: {type(error).__name__}: {error}")
-        return _done(view, sliders, drawing.state or state, drawing, seen)
+        return _done(view, sliders, drawing.state or state, drawing)
 
+    if view.live:
+        _follow(app, view, desk)
     app.clientside_callback(
         ClientsideFunction("explorer", "keep"),
         [Output(f"nav-{view.name}", "href"), *(Output(f"{view.name}-{name}-csv", "href") for name in view.panels)],
@@ -108,10 +107,26 @@ def wire(app: Dash, view: View, desk: Desk) -> None:
     )
 
 
-def _done(view: View, sliders: list[str], state: Any, drawing: Drawing, seen: Any) -> list[Any]:
+def _follow(app: Dash, view: View, desk: Desk) -> None:
+    """Look whether the lab has grown. Apart from drawing, which a clock that strikes again would call off."""
+
+    @app.callback(
+        Output(f"{view.name}-stamp", "data"),
+        Input(f"{view.name}-tick", "n_intervals"),
+        State(f"{view.name}-stamp", "data"),
+        prevent_initial_call=True,
+    )
+    def _look(_: int | None, seen: str) -> str:
+        now = desk.stamp()
+        if now == seen:
+            raise PreventUpdate
+        return now
+
+
+def _done(view: View, sliders: list[str], state: Any, drawing: Drawing) -> list[Any]:
     reads = [view.controls[name].form.format(getattr(state, name)) for name in sliders]  # pyright: ignore[reportAttributeAccessIssue]
     return [
-        {"address": f"/{view.name}{address.write(state)}", "stamp": seen},
+        f"/{view.name}{address.write(state)}",
         "",
         drawing.said,
         [drawing.figures[name] for name in view.panels],

@@ -4,16 +4,16 @@ window.dash_clientside = Object.assign({}, window.dash_clientside, {
     // A view has been drawn: its address names it, and so do its links.
     keep: function (kept) {
       const [, ...links] = dash_clientside.callback_context.outputs_list;
-      const query = kept.address.includes("?") ? kept.address.slice(kept.address.indexOf("?")) : "";
-      const path = kept.address.slice(0, kept.address.length - query.length);
+      const query = kept.includes("?") ? kept.slice(kept.indexOf("?")) : "";
+      const path = kept.slice(0, kept.length - query.length);
       if (location.pathname === path || location.pathname === "/") {
-        history.replaceState(history.state, "", kept.address);
+        history.replaceState(history.state, "", kept);
       }
       const downloads = links.map(function (link) {
         const [view, ...panel] = link.id.replace(/-csv$/, "").split("-");
         return `/data/${view}/${panel.join("-")}.csv${query}`;
       });
-      return [kept.address, ...downloads];
+      return [kept, ...downloads];
     },
 
     // The link of the view that is shown says so.
