@@ -22,7 +22,7 @@ bench: $(READY)  ## ratios against a peer, measured in one run
 	$(BIN)/python benchmarks/laws.py
 	$(BIN)/python benchmarks/lab.py
 	$(BIN)/python benchmarks/sweep.py
-	$(BIN)/python benchmarks/explorer.py
+	$(BIN)/python -m benchmarks.explorer
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check torch==2.13.0
 	$(BIN)/python benchmarks/training.py
 

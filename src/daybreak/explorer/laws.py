@@ -1,18 +1,19 @@
 """Laws: measured plateaus, the law fitted to them with its band, the paper's, and what is left over."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, final
 
 import numpy as np
 from dash import Dash, Input, Output, State, no_update
 from numpy.typing import NDArray
+from pyarrow import parquet
 
 from daybreak import measure
 from daybreak.errors import RequestError
 from daybreak.explorer import address, figures, filters
 from daybreak.explorer.controls import Menu, Text
-from daybreak.explorer.desk import Desk, columns
+from daybreak.explorer.desk import Desk, Study, columns
 from daybreak.explorer.figures import Figure, Palette
 from daybreak.explorer.parts import commands, facts, table
 from daybreak.explorer.view import Columns, Drawing, View
@@ -65,30 +66,31 @@ class _Data:
     where: str = ""
 
 
-def _sources(desk: Desk) -> dict[str, str]:
+def _sources(desk: Desk, studies: Mapping[str, Study]) -> dict[str, str]:
     """What can be chosen: the lab if it has runs, and every table that a reproduced law was fitted to."""
     found = {_LAB: f"runs of {desk.lab.path}"} if desk.runs().num_rows else {}
-    for name, study in desk.studies().items():
-        for part, path in study.tables.items():
-            if _forms(desk, name, columns(path)):
-                found[f"{name}/{part}"] = f"{name.split('/')[1]}, {part}: {study.document['title']}"
+    for name, study in studies.items():
+        figure, title = name.split("/")[1], study.document.get("title", "")
+        tables = [x for x, path in study.tables.items() if _forms(study, parquet.read_schema(path).names)]
+        found |= {f"{name}/{x}": f"{figure}, {x}: {title}" for x in tables}
     return found
 
 
-def _forms(desk: Desk, study: str, table: Columns) -> dict[str, str]:
+def _forms(study: Study, names: Iterable[str]) -> dict[str, str]:
     """The laws of a study that speak of a table: all that they read is there."""
-    fitted = desk.studies()[study].document.get("laws") or {}
-    return {name: law["form"] for name, law in fitted.items() if _reads(law["form"], table)}
+    laws = study.document.get("laws") or {}
+    return {name: law["form"] for name, law in laws.items() if _reads(law["form"], names)}
 
 
-def _reads(form: str, table: Columns) -> tuple[str, ...]:
+def _reads(form: str, names: Iterable[str]) -> tuple[str, ...]:
+    """The columns that a law reads; none if it names others."""
     try:
-        return parse(form, frozenset(table)).columns
+        return parse(form, frozenset(names)).columns
     except RequestError:
         return ()
 
 
-def _data(desk: Desk, source: str) -> _Data:
+def _data(desk: Desk, studies: Mapping[str, Study], source: str) -> _Data:
     if source == _LAB:
         runs = laws.table(desk.lab)
         kind = f"task = {runs['task'][0]}" if np.unique(runs["task"]).size > 1 else ""
@@ -98,8 +100,8 @@ def _data(desk: Desk, source: str) -> _Data:
         form = laws.default_form(same) or " * ".join(["C", *(f"{x}**a" for x in varying[:1])])
         return _Data(runs, varying, ("plateau",), {"plateau": form}, {}, kind)
     study, _, name = source.rpartition("/")
-    table = {x: values for x, values in columns(desk.studies()[study].tables[name]).items() if _numeric(values)}
-    forms = _forms(desk, study, table)
+    table = {x: values for x, values in columns(studies[study].tables[name]).items() if _numeric(values)}
+    forms = _forms(studies[study], table)
     settings = tuple(dict.fromkeys(x for form in forms.values() for x in _reads(form, table)))
     measured = tuple(x for x in table if x not in settings)
     first = next(iter(forms.values()))
@@ -134,13 +136,14 @@ def _settled(chosen: Chosen, data: _Data) -> Chosen:
 
 
 def _draw(desk: Desk, given: Chosen, colours: Palette) -> Drawing:
-    sources = _sources(desk)
+    studies = desk.studies()
+    sources = _sources(desk, studies)
     if not sources:
         return _empty(desk, colours)
     if given.source and given.source not in sources:
         raise RequestError(f"source = {given.source!r} is not allowed: it is neither the lab nor a table of results.")
     chosen = replace(given, source=given.source or next(iter(sources)))
-    data = _data(desk, chosen.source)
+    data = _data(desk, studies, chosen.source)
     chosen = _settled(chosen, data)
     kept = filters.rows(chosen.where, data.columns.__getitem__, list(data.columns), _count(data.columns))
     if not kept.any():
