@@ -20,12 +20,12 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
+from benchmarks.lab import run
 from rich.console import Console
 from rich.table import Table
-
-from benchmarks.lab import run
-from daybreak.lab import Lab
 from tests.explorer.browsing import Page, chromium
+
+from daybreak.lab import Lab
 
 ALLOWED = {"slider_ms": 150.0, "open_s": 3.0, "memory_growth": 1.05}
 

@@ -10,10 +10,10 @@ from pathlib import Path
 from threading import Thread
 
 from PIL import Image
+from tests.explorer.browsing import Page, chromium
 
 from daybreak.explorer import Desk, explorer, listen, serve
 from daybreak.explorer.listing import listing
-from tests.explorer.browsing import Page, chromium
 
 _FOLDER = Path(__file__).parent / "screenshots"
 _COLOURS = 96  # enough for lines and gradients, and a fifth of the bytes
