@@ -13,6 +13,7 @@ from pyarrow import csv
 from daybreak.errors import RequestError
 from daybreak.explorer import address, claims, figures, forecast, laws, runs, staircase, theory
 from daybreak.explorer.desk import Desk
+from daybreak.explorer.parts import attributes
 from daybreak.explorer.server import guard
 from daybreak.explorer.view import View
 from daybreak.explorer.wiring import layout, wire
@@ -63,7 +64,7 @@ def _shell() -> Component:
     header = html.Header(
         [
             html.A("Daybreak", href="/", className="brand"),
-            html.Nav(links, **{"aria-label": "Views"}),
+            html.Nav(links, **attributes(aria_label="Views")),
             html.Button("◐ Theme", id="theme-switch", className="quiet", type="button", title="Dark or light"),
         ]
     )

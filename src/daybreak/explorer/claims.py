@@ -11,7 +11,7 @@ from daybreak.explorer import address
 from daybreak.explorer.controls import Choice, Text
 from daybreak.explorer.desk import Desk, Study
 from daybreak.explorer.figures import Palette
-from daybreak.explorer.parts import commands
+from daybreak.explorer.parts import attributes, commands
 from daybreak.explorer.view import Drawing, View
 from daybreak.studies import STUDIES
 
@@ -97,8 +97,8 @@ def _row(claim: _Claim) -> Any:
         [
             html.Td(html.Span(verdict, className=f"verdict {verdict}")),
             html.Td([html.Strong(text["id"]), html.P(text["sentence"]), *note]),
-            html.Td(text["paper"], **{"data-label": "paper"}),
-            html.Td(text["ours"], **{"data-label": "ours"}),
+            html.Td(text["paper"], **attributes(data_label="paper")),
+            html.Td(text["ours"], **attributes(data_label="ours")),
             html.Td(picture, className="picture"),
         ]
     )

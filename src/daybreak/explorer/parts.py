@@ -7,6 +7,11 @@ from dash import html
 from dash.development.base_component import Component
 
 
+def attributes(**named: str) -> dict[str, Any]:
+    """Attributes that Python has no name for: `aria_label` is `aria-label`."""
+    return {name.replace("_", "-"): value for name, value in named.items()}
+
+
 def facts(rows: Sequence[tuple[Any, ...]]) -> Component:
     """What is known, one line each: a name, a value, and perhaps a remark below."""
     lines = []
@@ -25,7 +30,7 @@ def table(heads: Sequence[Any], rows: Sequence[Sequence[Any]], caption: str) -> 
     head = html.Thead(html.Tr([html.Th(x, scope="col") for x in heads]))
     body = html.Tbody([html.Tr([html.Td(x) for x in row]) for row in rows])
     inside = html.Table([html.Caption(caption), head, body])
-    return html.Div(inside, className="table", tabIndex=0, role="region", **{"aria-label": caption})
+    return html.Div(inside, className="table", tabIndex=0, role="region", **attributes(aria_label=caption))
 
 
 def commands(sentence: str, *lines: str) -> Component:

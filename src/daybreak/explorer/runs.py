@@ -14,7 +14,7 @@ from daybreak.explorer.controls import Choice, Hidden, Slider, Text
 from daybreak.explorer.desk import Desk
 from daybreak.explorer.figures import Figure, Palette
 from daybreak.explorer.listing import Listing, listing
-from daybreak.explorer.parts import commands
+from daybreak.explorer.parts import attributes, commands
 from daybreak.explorer.view import Columns, Drawing, View
 from daybreak.lab.so_far import SoFar
 
@@ -239,12 +239,12 @@ def _table(chosen: Selection, listed: Listing, tints: dict[str, str]) -> Any:
             className="pick drawn" if name in tints else "pick",
             style=style,
             **_press("pick", name),
-            **{"aria-pressed": "true" if picked else "false"},
+            **attributes(aria_pressed="true" if picked else "false"),
         )
         outcome = html.Td(cells[1], className=f"outcome {cells[1]}")
         body.append(html.Tr([html.Td(button), outcome, *map(html.Td, cells[2:])]))
     inside = html.Table([html.Thead(html.Tr(head)), html.Tbody(body)])
-    return html.Div(inside, className="table", tabIndex=0, role="region", **{"aria-label": "Runs of the lab"})
+    return html.Div(inside, className="table", tabIndex=0, role="region", **attributes(aria_label="Runs of the lab"))
 
 
 def _failure(desk: Desk, name: str) -> Any:
@@ -271,9 +271,9 @@ def _empty(desk: Desk, colours: Palette) -> Drawing:
     return Drawing({"curves": nothing, "heads": nothing, "map": nothing}, {}, said)
 
 
-def _press(what: str, which: str) -> dict[str, str]:
+def _press(what: str, which: str) -> dict[str, Any]:
     """What makes a button of the table one: the page tells the server which was pressed."""
-    return {"data-press": "runs-pressed", "data-what": what, "data-which": which}
+    return attributes(data_press="runs-pressed", data_what=what, data_which=which)
 
 
 def _buttons(app: Dash) -> None:

@@ -11,6 +11,7 @@ from daybreak.explorer import address
 from daybreak.explorer.controls import Slider
 from daybreak.explorer.desk import Desk
 from daybreak.explorer.figures import palette
+from daybreak.explorer.parts import attributes
 from daybreak.explorer.view import Drawing, View
 
 _EVERY = 1500  # milliseconds between two looks at a lab that grows
@@ -21,7 +22,7 @@ def layout(view: View, desk: Desk, state: Any) -> Component:
     controls = [
         control.component(f"{view.name}-{name}", getattr(state, name)) for name, control in view.controls.items()
     ]
-    said = html.Div(id=f"{view.name}-said", className=f"said {view.said}", **{"aria-live": "polite"})
+    said = html.Div(id=f"{view.name}-said", className=f"said {view.said}", **attributes(aria_live="polite"))
     beside, above = ([said], []) if view.said == "beside" else ([], [said])
     panels = [_panel(view, name, title) for name, title in view.panels.items()]
     return html.Main(
@@ -53,19 +54,21 @@ def _following(view: View, desk: Desk) -> list[Component]:
 def _panel(view: View, name: str, title: str) -> Component:
     """A picture with its title and its downloads."""
     full = f"{view.name}-{name}"
-    picture = {"className": "quiet", "type": "button", "data-picture": full}
+    picture = {"className": "quiet", "type": "button", **attributes(data_picture=full)}
     downloads = html.Span(
         [
             html.A("CSV", id=f"{full}-csv", href=f"/data/{view.name}/{name}.csv", download="", className="quiet"),
-            html.Button("SVG", **picture, **{"data-format": "svg"}),
-            html.Button("PNG", **picture, **{"data-format": "png"}),
+            html.Button("SVG", **picture, **attributes(data_format="svg")),
+            html.Button("PNG", **picture, **attributes(data_format="png")),
         ],
         className="downloads",
-        **{"aria-label": f"Download {title}"},
+        **attributes(aria_label=f"Download {title}"),
     )
     graph = dcc.Graph(id=full, config={"displayModeBar": False, "responsive": True}, responsive=True)
     return html.Figure(
-        [html.Figcaption([html.Span(title), downloads]), graph], className=f"panel {name}", **{"aria-label": title}
+        [html.Figcaption([html.Span(title), downloads]), graph],
+        className=f"panel {name}",
+        **attributes(aria_label=title),
     )
 
 
