@@ -22,6 +22,7 @@ bench: $(READY)  ## ratios against a peer, measured in one run
 	$(BIN)/python benchmarks/laws.py
 	$(BIN)/python benchmarks/lab.py
 	$(BIN)/python benchmarks/sweep.py
+	$(BIN)/python -m benchmarks.explorer
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check torch==2.13.0
 	$(BIN)/python benchmarks/training.py
 
@@ -31,7 +32,7 @@ docs: $(READY)  ## write the generated pages again
 lock:  ## resolve anew what pyproject.toml allows, and write it down
 	rm -rf .venv && $(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --upgrade pip
-	$(BIN)/python -m pip install --quiet -e '.[dev]'
+	$(BIN)/python -m pip install --quiet -e '.[dev,explorer]'
 	$(BIN)/python -m pip freeze --exclude-editable --exclude pip > requirements.lock
 
 $(READY): requirements.lock pyproject.toml

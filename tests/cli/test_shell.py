@@ -95,6 +95,7 @@ def test_help_of_every_verb_has_an_example(capsys) -> None:
         "demo",
         "theory",
         "reproduce",
+        "explore",
         "doctor",
         "train",
         "train recall",

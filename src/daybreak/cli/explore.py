@@ -1,0 +1,58 @@
+"""`daybreak explore`: the page over theory, laws, runs, forecasts and claims."""
+
+import sys
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from threading import Thread
+from typing import Annotated, final
+
+import tyro
+
+from daybreak.cli._answer import Answer, Json, Whole
+from daybreak.cli._lab import LabFolder
+from daybreak.errors import RequestError
+
+
+@final
+@dataclass(frozen=True)
+class Explore:
+    """Explore theory, laws, runs, forecasts and claims on a page in your browser, until Ctrl-C.
+
+    The page is served from this machine to this machine; nothing is loaded from elsewhere.
+    Example: daybreak explore --lab lab --port 8050
+    """
+
+    lab: LabFolder = Path("lab")
+    results: Annotated[Path, tyro.conf.arg(metavar="DIR", help="Folder that 'daybreak reproduce' wrote to.")] = Path(
+        "results"
+    )
+    port: Annotated[Whole, tyro.conf.arg(help="Port to listen at; 0 takes one that is free.")] = 8050
+    host: Annotated[
+        str,
+        tyro.conf.arg(
+            metavar="ADDRESS",
+            help="Address to listen at. Whoever reaches another one than this machine's own can read the lab.",
+        ),
+    ] = "127.0.0.1"
+    json: Json = False
+
+    def answer(self) -> Answer:
+        """Listen, say where, and serve until interrupted."""
+        if not 0 <= self.port <= 65535:
+            raise RequestError(f"port = {self.port} is not allowed: it must lie between 0 and 65535.")
+        try:
+            from daybreak.explorer import Desk, explorer, listen, serve, warm
+        except ImportError as error:
+            raise RequestError(
+                f"explore is not possible: {error.name} is not installed. Install it with pip install 'daybreak[explorer]'."
+            ) from None
+        with listen(self.host, self.port) as at:
+            shown = f"[{self.host}]" if ":" in self.host else self.host
+            url = f"http://{shown}:{at.getsockname()[1]}/"
+            app = explorer(Desk(self.lab, self.results), self.host)
+            print(f"The explorer is at {url} until Ctrl-C.", file=sys.stderr, flush=True)  # noqa: T201
+            Thread(target=warm, daemon=True).start()
+            with suppress(KeyboardInterrupt):
+                serve(app, at)
+        return Answer({"url": url, "lab": str(self.lab), "results": str(self.results)}, lambda console: None)

@@ -1,0 +1,59 @@
+// What the page does without asking the server: keep the address, switch the theme, save pictures.
+window.dash_clientside = Object.assign({}, window.dash_clientside, {
+  explorer: {
+    // A view has been drawn: its address names it, and so do its links.
+    keep: function (kept) {
+      const [, ...links] = dash_clientside.callback_context.outputs_list;
+      const query = kept.includes("?") ? kept.slice(kept.indexOf("?")) : "";
+      const path = kept.slice(0, kept.length - query.length);
+      if (location.pathname === path || location.pathname === "/") {
+        history.replaceState(history.state, "", kept);
+      }
+      const downloads = links.map(function (link) {
+        const [view, ...panel] = link.id.replace(/-csv$/, "").split("-");
+        return `/data/${view}/${panel.join("-")}.csv${query}`;
+      });
+      return [kept, ...downloads];
+    },
+
+    // The link of the view that is shown says so.
+    mark: function (path) {
+      const here = (path || "/").replace(/\/$/, "") || "/theory";
+      for (const link of document.querySelectorAll("nav a")) {
+        if (link.pathname === here) link.setAttribute("aria-current", "page");
+        else link.removeAttribute("aria-current");
+      }
+      return here;
+    },
+
+    // Light or dark: as the system has it until the switch was used.
+    theme: function (clicks) {
+      let theme = localStorage.getItem("theme");
+      if (!theme) theme = matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
+      if (clicks) {
+        theme = theme === "dark" ? "light" : "dark";
+        localStorage.setItem("theme", theme);
+      }
+      document.documentElement.dataset.theme = theme;
+      return theme;
+    },
+  },
+});
+
+function save(button) {
+  const plot = document.querySelector(`#${button.dataset.picture} .js-plotly-plot`);
+  const size = { width: plot.clientWidth, height: plot.clientHeight, scale: 2 };
+  const name = { format: button.dataset.format, filename: `daybreak-${button.dataset.picture}` };
+  Plotly.downloadImage(plot, { ...size, ...name });
+}
+
+function press(button) {
+  const { press, what, which } = button.dataset;
+  dash_clientside.set_props(press, { data: { what, which, when: Date.now() } });
+}
+
+document.addEventListener("click", function (event) {
+  const button = event.target.closest("button");
+  if (button && button.dataset.picture) save(button);
+  if (button && button.dataset.press) press(button);
+});

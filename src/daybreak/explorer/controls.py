@@ -1,0 +1,136 @@
+"""What a reader can move: sliders, choices, menus and texts, each with its label and what its value means."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, final
+
+from dash import dcc, html
+from dash.development.base_component import Component
+
+from daybreak.explorer.address import check_within
+
+
+@final
+@dataclass(frozen=True)
+class Slider:
+    """A number between two ends.
+
+    Args:
+        label: what it is.
+        low: smallest value.
+        high: largest value.
+        step: between two places of the slider: of the value, or of its logarithm to base 2.
+        log: whether places are logarithms.
+        whole: whether the value is a whole number.
+        form: how the value reads.
+        late: whether it counts only once it rests, for what takes a second to draw.
+    """
+
+    label: str
+    low: float
+    high: float
+    step: float
+    log: bool = False
+    whole: bool = True
+    form: str = "{:,g}"
+    late: bool = False
+    prop: ClassVar[str] = "value"
+
+    def place(self, value: float) -> float:
+        """Where a value stands on the slider."""
+        return math.log2(value) if self.log else value
+
+    def value(self, given: Any) -> float:
+        """What a place means."""
+        place = float(given)
+        value = 2**place if self.log else round(place, 9)
+        return round(value) if self.whole else float(f"{value:.6g}")
+
+    def check(self, name: str, value: float) -> None:
+        """Refuse a value beyond the ends."""
+        check_within(name, value, self.low, self.high)
+
+    def component(self, name: str, value: float) -> Component:
+        """The browser's own slider: it moves with arrow keys, and with a thumb."""
+        ends = {"min": self.place(self.low), "max": self.place(self.high), "step": self.step}
+        place = self.place(value)
+        moved = dcc.Input(id=name, type="range", value=place, debounce=0.25 if self.late else False, **ends)
+        shown = html.Output(self.form.format(value), id=f"{name}-reads", htmlFor=name)
+        return html.Div([html.Label(self.label, htmlFor=name), shown, moved], className="control slider")
+
+
+@final
+@dataclass(frozen=True)
+class Choice:
+    """One of a few, all of them seen."""
+
+    label: str
+    options: Mapping[str, str]  # what each is called, by value
+    prop: ClassVar[str] = "value"
+
+    def value(self, given: Any) -> str:
+        """A value that is not among them is refused by the view's state."""
+        return str(given)
+
+    def component(self, name: str, value: str) -> Component:
+        """Radio buttons side by side."""
+        options = [{"value": x, "label": label} for x, label in self.options.items()]
+        radio = dcc.RadioItems(options, value, id=name, className="choice", inline=True)
+        return html.Fieldset([html.Legend(self.label), radio], className="control")
+
+
+@final
+@dataclass(frozen=True)
+class Menu:
+    """One of many; what there is depends on the data, so the drawing sets it."""
+
+    label: str
+    prop: ClassVar[str] = "value"
+
+    def value(self, given: Any) -> str:
+        """Nothing chosen is an empty text."""
+        return str(given or "")
+
+    def component(self, name: str, value: str) -> Component:
+        """A menu that can be searched."""
+        menu = dcc.Dropdown([], value or None, id=name, clearable=False, placeholder="choose")
+        return html.Div([html.Label(self.label, htmlFor=name), menu], className="control")
+
+
+@final
+@dataclass(frozen=True)
+class Text:
+    """A line to type; it counts once it is left, or Enter is pressed."""
+
+    label: str
+    hint: str
+    prop: ClassVar[str] = "value"
+
+    def value(self, given: Any) -> str:
+        """What was typed, without blanks around it."""
+        return str(given or "").strip()
+
+    def component(self, name: str, value: str) -> Component:
+        """A field."""
+        field = dcc.Input(id=name, type="text", value=value, placeholder=self.hint, debounce=True, spellCheck="false")
+        return html.Div([html.Label(self.label, htmlFor=name), field], className="control")
+
+
+@final
+@dataclass(frozen=True)
+class Hidden:
+    """State that buttons change: a text, or several."""
+
+    prop: ClassVar[str] = "data"
+
+    def value(self, given: Any) -> Any:
+        """A list is several."""
+        return tuple(map(str, given)) if isinstance(given, list) else given
+
+    def component(self, name: str, value: Any) -> Component:
+        """Nothing to see."""
+        return dcc.Store(id=name, data=list(value) if isinstance(value, tuple) else value)
+
+
+Control = Slider | Choice | Menu | Text | Hidden

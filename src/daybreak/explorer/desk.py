@@ -1,0 +1,141 @@
+"""What lies on the desk: a lab and a folder of results. Either may be empty; nothing outside of both is read."""
+
+import json
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from hashlib import sha256
+from pathlib import Path
+from threading import Lock
+from typing import Any, final
+
+import pyarrow as pa
+from numpy.typing import NDArray
+from pyarrow import parquet
+
+from daybreak.errors import RequestError
+from daybreak.lab import Damaged, DamageError, Lab, Saved, index
+from daybreak.lab._folder import CHECKPOINT, RUN
+from daybreak.lab.so_far import SoFar, so_far
+
+UNFINISHED = "unfinished"
+_REST = 20  # a lab is read again after so many times as long as reading it took
+
+
+@final
+@dataclass(frozen=True)
+class Study:
+    """A figure of a paper as `daybreak reproduce` wrote it: `claims.json`, tables and the picture."""
+
+    name: str  # emergence/fig1c/laptop
+    document: Mapping[str, Any]
+    tables: Mapping[str, Path]
+    picture: Path | None
+
+
+@final
+class Desk:
+    """A lab and a folder of results, read when asked."""
+
+    def __init__(self, lab: Path, results: Path):
+        self.lab = Lab(lab)
+        self.results = results
+        self._lock = Lock()
+        self._going: list[str] = []
+        self._runs, self._until = pa.table({"id": pa.array([], pa.string())}), 0.0
+        self._load = lru_cache(maxsize=64)(self.lab.load)
+        self._progress = lru_cache(maxsize=16)(lambda name, stamp: so_far(self.lab, name))
+
+    def runs(self) -> pa.Table:
+        """One row per run, finished or not; those that still train have the outcome `unfinished` and come first."""
+        with self._lock:
+            if time.monotonic() >= self._until:
+                start = time.monotonic()
+                self._going = self.lab.unfinished()
+                self._runs = _joined([*map(self._begun, self._going)], self.lab.query())
+                self._until = time.monotonic() + max(0.5, _REST * (time.monotonic() - start))
+            return self._runs
+
+    def stamp(self) -> str:
+        """A text that changes when the lab has something new to show."""
+        table = self.runs()
+        going = [self.lab.path / "runs" / name / CHECKPOINT for name in self._going]
+        seen = [str(table.num_rows), *(index.stamp(str(path)) for path in going)]
+        return sha256(" ".join(seen).encode()).hexdigest()
+
+    def saved(self, name: str) -> Saved:
+        """A finished run."""
+        self._check_inside(name)
+        return self._load(name)
+
+    def so_far(self, name: str) -> SoFar:
+        """A run as far as it got, named in full.
+
+        Raises:
+            RequestError: there is none of that name, it is damaged, or it has no curves; the sentence says which.
+        """
+        self._check_inside(name)
+        if stamp := index.stamp(str(self.lab.path / "runs" / name / CHECKPOINT)):
+            return self._progress(name, stamp)
+        try:
+            saved = self._load(name)
+        except DamageError as damage:
+            raise RequestError(f"{damage}.") from None
+        if saved.record is None:
+            raise RequestError(f"run {name} is not allowed: it failed and has no curves.")
+        return SoFar(saved.run, saved.record.steps, saved.record.curves, True)
+
+    def damaged(self) -> list[Damaged]:
+        """Runs that were set aside because something in them is not what was written."""
+        return [x for x in self.lab.damaged() if _inside(x.folder / "why.txt", self.lab.path)]
+
+    def studies(self) -> dict[str, Study]:
+        """What was reproduced, by name; what cannot be read is left out."""
+        found = {}
+        for path in sorted(self.results.glob("*/*/*/claims.json")):
+            folder = path.parent
+            name = folder.relative_to(self.results).as_posix()
+            if not _inside(path, self.results):
+                continue
+            try:
+                document = json.loads(path.read_bytes())
+                [x["id"] for x in document["claims"]]
+            except (OSError, ValueError, KeyError, TypeError):
+                continue
+            tables = {x.stem: x for x in sorted(folder.glob("*.parquet")) if _inside(x, self.results)}
+            picture = folder / "figure.png"
+            found[name] = Study(name, document, tables, picture if _inside(picture, self.results) else None)
+        return found
+
+    def _begun(self, name: str) -> dict[str, Any]:
+        """A run that is not done as a row of the index, as far as it can be read."""
+        row: dict[str, Any] = {"id": name, "outcome": UNFINISHED}
+        try:
+            return row | index.settings(json.loads((self.lab.path / "runs" / name / RUN).read_bytes()))
+        except (OSError, ValueError, KeyError, TypeError):
+            return row
+
+    def _check_inside(self, name: str) -> None:
+        if "/" in name or not _inside(self.lab.path / "runs" / name / RUN, self.lab.path):
+            raise RequestError(f"run {name!r} is not in lab {str(self.lab.path)!r}.")
+
+
+def columns(path: Path) -> dict[str, NDArray]:
+    """A table of results as arrays."""
+    table = parquet.read_table(path)
+    return {name: table[name].to_numpy() for name in table.column_names}
+
+
+def _joined(begun: list[dict[str, Any]], done: pa.Table) -> pa.Table:
+    if not begun:
+        return done
+    return pa.concat_tables([pa.Table.from_pylist(begun), done], promote_options="permissive")
+
+
+def _inside(path: Path, folder: Path) -> bool:
+    """Whether a file is there, and there in truth: no link leads out of the folder."""
+    try:
+        return path.resolve(strict=True).is_relative_to(folder.resolve())
+    except (OSError, ValueError, RuntimeError):
+        return False

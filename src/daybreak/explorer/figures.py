@@ -1,0 +1,249 @@
+"""How the page draws: plain Plotly figures in the colours of `daybreak.pictures`, on light and on dark."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import isfinite
+from typing import Any, final
+
+import matplotlib
+import numpy as np
+from matplotlib.colors import to_hex
+from numpy.typing import ArrayLike
+
+from daybreak import pictures
+
+Figure = dict[str, Any]
+Trace = dict[str, Any]
+SERIES = 8  # curves that can be told apart
+_NAMED = 7  # values that an axis has room to name
+
+
+@final
+@dataclass(frozen=True)
+class Palette:
+    """The colours of a theme: Okabe and Ito's, told apart with every common form of colour blindness.
+
+    Args:
+        ink: of text.
+        neutral: of what is only there to compare.
+        rule: of grid lines.
+        ground: behind it all.
+        ours: what was measured or computed here.
+        paper: what the paper says.
+        others: of further curves.
+        shades: ends of the part of viridis that is seen on this ground.
+    """
+
+    ink: str
+    neutral: str
+    rule: str
+    ground: str
+    ours: str
+    paper: str
+    others: tuple[str, ...]
+    shades: tuple[float, float]
+
+
+LIGHT = Palette(
+    ink="#1c2024",
+    neutral=pictures.NEUTRAL,
+    rule="#e4e4e0",
+    ground="#ffffff",
+    ours=pictures.OURS,
+    paper=pictures.PAPER,
+    others=("#009E73", "#CC79A7", "#B8860B", "#56B4E9"),
+    shades=(0.0, 0.85),
+)
+DARK = Palette(
+    ink="#e6e4df",
+    neutral="#a3a09a",
+    rule="#33373c",
+    ground="#1b1e22",
+    ours="#56B4E9",
+    paper="#F08A4B",
+    others=("#2FC79B", "#E39BC4", "#F0E442", "#9AD0F2"),
+    shades=(0.42, 1.0),
+)
+
+
+def palette(theme: str | None) -> Palette:
+    """The colours of a theme; light unless told otherwise."""
+    return DARK if theme == "dark" else LIGHT
+
+
+def shades(colours: Palette, count: int) -> list[str]:
+    """Colours for the values of an ordered setting, told apart without hue."""
+    return [to_hex(x) for x in matplotlib.colormaps["viridis"](np.linspace(*colours.shades, count))]
+
+
+def series(colours: Palette, count: int) -> list[str]:
+    """Colours for so many curves that have no order, up to `SERIES`."""
+    return [colours.ours, colours.paper, *colours.others, colours.neutral, colours.ink][:count]
+
+
+def text(given: object) -> str:
+    """Text for a picture: what looks like a tag is shown, not obeyed."""
+    return str(given).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+
+
+def numbers(values: ArrayLike) -> list[Any]:
+    """Numbers as JSON has them: six digits, and nothing where there is none."""
+    x = np.asarray(values, np.float64)
+    if x.ndim > 1:
+        return [numbers(row) for row in x]
+    return [float(f"{value:.6g}") if isfinite(value) else None for value in x.tolist()]
+
+
+def line(x: ArrayLike, y: ArrayLike, colour: str, name: str = "", **more: Any) -> Trace:
+    """A curve; in the legend if it has a name."""
+    style = {"color": colour, "width": more.pop("width", 2), "dash": more.pop("dash", "solid")}
+    return {
+        "type": "scatter",
+        "mode": "lines",
+        "x": numbers(x),
+        "y": numbers(y),
+        "line": style,
+        "name": text(name),
+        "showlegend": bool(name),
+        **more,
+    }
+
+
+def points(x: ArrayLike, y: ArrayLike, colour: str, name: str = "", **more: Any) -> Trace:
+    """Points; in the legend if they have a name."""
+    marker = {"color": colour, "size": more.pop("size", 7), "symbol": more.pop("symbol", "circle")}
+    return {
+        "type": "scatter",
+        "mode": "markers",
+        "x": numbers(x),
+        "y": numbers(y),
+        "marker": marker,
+        "name": text(name),
+        "showlegend": bool(name),
+        **more,
+    }
+
+
+def band(x: ArrayLike, low: ArrayLike, high: ArrayLike, colour: str, name: str = "", **more: Any) -> Trace:
+    """The area between two curves."""
+    across, lower, upper = numbers(x), numbers(low), numbers(high)
+    return {
+        "type": "scatter",
+        "mode": "lines",
+        "x": across + across[::-1],
+        "y": upper + lower[::-1],
+        "fill": "toself",
+        "fillcolor": clear(colour, 0.18),
+        "line": {"width": 0},
+        "hoverinfo": "skip",
+        "name": text(name),
+        "showlegend": bool(name),
+        **more,
+    }
+
+
+def clear(colour: str, share: float) -> str:
+    """A colour that lets through what is behind it."""
+    red, green, blue = (int(colour[i : i + 2], 16) for i in (1, 3, 5))
+    return f"rgba({red},{green},{blue},{share})"
+
+
+def vertical(x: float, colour: str, *, dash: str = "dot", yref: str = "paper") -> dict[str, Any]:
+    """A line from bottom to top, as a shape of the layout."""
+    return {
+        "type": "line",
+        "x0": x,
+        "x1": x,
+        "y0": 0,
+        "y1": 1,
+        "yref": yref,
+        "line": {"color": colour, "width": 1.2, "dash": dash},
+    }
+
+
+def horizontal(y: float, colour: str, *, dash: str = "dot", yref: str = "y") -> dict[str, Any]:
+    """A line from left to right, as a shape of the layout."""
+    return {
+        "type": "line",
+        "y0": y,
+        "y1": y,
+        "x0": 0,
+        "x1": 1,
+        "xref": "paper",
+        "yref": yref,
+        "line": {"color": colour, "width": 1.2, "dash": dash},
+    }
+
+
+def axis(colours: Palette, title: str, **more: Any) -> dict[str, Any]:
+    """An axis with what it measures."""
+    return {
+        "title": {"text": text(title), "standoff": 8, "font": {"size": 13}},
+        "gridcolor": colours.rule,
+        "linecolor": colours.rule,
+        "zeroline": False,
+        "automargin": True,
+        "exponentformat": "power",
+        **more,
+    }
+
+
+def log_axis(colours: Palette, title: str, values: ArrayLike = (), **more: Any) -> dict[str, Any]:
+    """A logarithmic axis; of few values it names these."""
+    named = np.unique(np.asarray(values, np.float64))
+    if not 0 < named.size <= 2 * _NAMED:
+        return axis(colours, title, type="log", **more)
+    shown = named if named.size <= _NAMED else named[::2]
+    ticks = {"tickvals": shown.tolist(), "ticktext": [f"{x:g}" for x in shown]}
+    return axis(colours, title, type="log", **ticks, **more)
+
+
+def figure(
+    colours: Palette,
+    traces: Sequence[Trace],
+    axes: Mapping[str, Any],
+    *,
+    shapes: Sequence[Mapping[str, Any]] = (),
+    notes: Sequence[Mapping[str, Any]] = (),
+    legend: bool = True,
+) -> Figure:
+    """A figure in the house style.
+
+    Args:
+        colours: of the theme.
+        traces: what is drawn.
+        axes: `xaxis`, `yaxis` and so on.
+        shapes: lines across it.
+        notes: texts in it.
+        legend: whether curves are named above it.
+    """
+    return {
+        "data": list(traces),
+        "layout": {
+            "font": {"family": "system-ui, sans-serif", "size": 12.5, "color": colours.ink},
+            "paper_bgcolor": colours.ground,
+            "plot_bgcolor": colours.ground,
+            "margin": {"l": 8, "r": 12, "t": 28 if legend else 10, "b": 8},
+            "showlegend": legend,
+            "legend": {"orientation": "h", "x": 0, "y": 1.0, "yanchor": "bottom", "itemclick": "toggle"},
+            "hovermode": "closest",
+            "hoverlabel": {"font": {"family": "system-ui, sans-serif"}},
+            "shapes": list(shapes),
+            "annotations": [{"showarrow": False, "font": {"size": 12, "color": colours.neutral}, **x} for x in notes],
+            "uirevision": "kept",
+            **axes,
+        },
+    }
+
+
+def rows(count: int, gap: float = 0.06) -> list[tuple[float, float]]:
+    """Where so many panels above each other begin and end, the first on top."""
+    height = (1 - gap * (count - 1)) / count
+    return [(1 - i * (height + gap) - height, 1 - i * (height + gap)) for i in range(count)]
+
+
+def nothing(colours: Palette, sentence: str) -> Figure:
+    """A figure that says why it is empty."""
+    hidden = {"visible": False}
+    note = {"text": text(sentence), "xref": "paper", "yref": "paper", "x": 0.5, "y": 0.5}
+    return figure(colours, [], {"xaxis": hidden, "yaxis": hidden}, notes=[note], legend=False)

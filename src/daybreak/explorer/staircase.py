@@ -1,0 +1,125 @@
+"""Staircase: heads that compete for patterns and then share them (paper B), one plateau after the other."""
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, Literal, final
+
+import numpy as np
+
+from daybreak import theory
+from daybreak.explorer import figures
+from daybreak.explorer.controls import Choice, Slider
+from daybreak.explorer.desk import Desk
+from daybreak.explorer.figures import Figure, Palette
+from daybreak.explorer.parts import facts, number
+from daybreak.explorer.view import Columns, Drawing, View
+
+_SLIDERS = {
+    "heads": Slider("Heads H", 1, 4, 1, late=True),
+    "patterns": Slider("Patterns K", 1, 4, 1, late=True),
+    "ratio": Slider("Strength over the next, m", 1.1, 2.2, 0.1, whole=False, late=True),
+    "T": Slider("Positions T", 16, 1024, 1, log=True, late=True),
+    "block": Slider("Positions of a pattern", 1, 4, 1, late=True),
+    "noise": Slider("Noise at the start, log₁₀ ε", -12, -1, 1, form="{:g}", late=True),
+}
+_EVERY = 10  # of the times of a flow line, one so often is drawn
+
+
+@final
+@dataclass(frozen=True)
+class Stairs:
+    """What the view shows: how many heads learn how many patterns, how strong and how long, from which noise."""
+
+    heads: int = 3
+    patterns: int = 3
+    ratio: float = 1.7
+    T: int = 32
+    block: int = 1
+    noise: int = -6
+    flow: Literal["logits", "published"] = "logits"
+
+    def __post_init__(self) -> None:
+        for name, slider in _SLIDERS.items():
+            slider.check(name, getattr(self, name))
+        theory.patterns(self.strengths, self.block, T=self.T)
+
+    @property
+    def strengths(self) -> list[float]:
+        """m_k of each pattern; the weakest has 1."""
+        return [self.ratio**k for k in range(self.patterns - 1, -1, -1)]
+
+
+@lru_cache(maxsize=64)
+def _line(stairs: Stairs) -> theory.HeadTrajectory:
+    """A flow line, noise on blocks only and alike within a block: then few numbers describe it, however large T is."""
+    task = theory.patterns(stairs.strengths, stairs.block, T=stairs.T)
+    noise = 10.0**stairs.noise * np.random.default_rng(0).uniform(-1, 1, (stairs.heads, stairs.patterns))
+    start = np.pad(np.repeat(noise, stairs.block, axis=1), [(0, 0), (0, stairs.T - stairs.block * stairs.patterns)])
+    return theory.head_flow(task, stairs.heads, start=start, flow=stairs.flow)
+
+
+def _draw(desk: Desk, stairs: Stairs, colours: Palette) -> Drawing:
+    line = _line(stairs)
+    table = _table(line)
+    return Drawing(
+        {"loss": _loss(line, table, colours), "heads": _heads(line, table, colours)},
+        {"loss": {name: table[name] for name in ("time", "loss")}, "heads": table},
+        _facts(stairs, line),
+    )
+
+
+def _loss(line: theory.HeadTrajectory, table: Columns, colours: Palette) -> Figure:
+    levels = theory.plateau_levels(line.task)
+    shapes = [figures.horizontal(float(x), colours.neutral) for x in levels]
+    notes = [
+        {"text": f"L{n}", "x": 1, "xref": "paper", "y": float(x), "yanchor": "bottom", "xanchor": "right"}
+        for n, x in enumerate(levels)
+    ]
+    axes = {
+        "xaxis": figures.log_axis(colours, "flow time"),
+        "yaxis": figures.axis(colours, "loss", rangemode="tozero"),
+    }
+    curve = figures.line(table["time"], table["loss"], colours.ours)
+    return figures.figure(colours, [curve], axes, shapes=shapes, notes=notes, legend=False)
+
+
+def _heads(line: theory.HeadTrajectory, table: Columns, colours: Palette) -> Figure:
+    """Attention of each head on each pattern, heads above each other."""
+    heads, patterns = line.heads.size, line.task.K
+    axes: dict[str, Any] = {"xaxis": figures.log_axis(colours, "flow time", anchor=f"y{heads}")}
+    traces = []
+    for h, domain in enumerate(figures.rows(heads)):
+        axes[f"yaxis{h + 1}"] = figures.axis(colours, f"head {h + 1}", domain=domain, range=[0, 1.05], nticks=3)
+        for k, colour in enumerate(figures.shades(colours, patterns)):
+            name = f"on pattern {k + 1}" if h == 0 else ""
+            values = table[f"head{h + 1}_pattern{k + 1}"]
+            traces.append(figures.line(table["time"], values, colour, name, yaxis=f"y{h + 1}"))
+    return figures.figure(colours, traces, axes)
+
+
+def _table(line: theory.HeadTrajectory) -> Columns:
+    mass = line.mass[1::_EVERY]
+    named = {f"head{h + 1}_pattern{k + 1}": mass[:, h, k] for h, k in np.ndindex(mass.shape[1:])}
+    return {"time": line.t[1::_EVERY], "loss": line.loss[1::_EVERY], **named}
+
+
+def _facts(stairs: Stairs, line: theory.HeadTrajectory):
+    rows: list[tuple[Any, ...]] = [
+        (f"pattern {n + 1} is learned", f"at {number(t)}" if np.isfinite(t) else "not in this time")
+        for n, t in enumerate(line.transitions)
+    ]
+    if stairs.patterns > 1:
+        closed = theory.saddle_time(line.task, stairs.heads, 10.0**stairs.noise, flow=stairs.flow)
+        rows.append(("heads compete, leading order", number(closed) if np.isfinite(closed) else "for ever"))
+    return facts(rows)
+
+
+VIEW = View(
+    name="staircase",
+    title="Staircase",
+    about="Heads learn patterns of attention one after the other (paper B): they compete, then one leaves for the next.",
+    state=Stairs,
+    controls=_SLIDERS | {"flow": Choice("Flow", {"logits": "of the model", "published": "as the paper simulates it"})},
+    panels={"loss": "Loss and its plateaus", "heads": "Attention of each head"},
+    draw=_draw,
+)

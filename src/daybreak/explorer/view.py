@@ -1,0 +1,69 @@
+"""What a view is: a state that an address names, controls that move it, and a pure function that draws it."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, final
+
+from dash import Dash
+from dash.development.base_component import Component
+from numpy.typing import NDArray
+
+from daybreak.explorer.controls import Control
+from daybreak.explorer.desk import Desk
+from daybreak.explorer.figures import Figure, Palette
+
+Columns = Mapping[str, NDArray]
+
+
+@final
+@dataclass(frozen=True)
+class Drawing:
+    """What a view shows at a state.
+
+    Args:
+        figures: by panel.
+        tables: what each panel's download holds, by panel.
+        said: in words and numbers.
+        moved: properties of controls that follow from the data, by field and property.
+        state: with what was left open filled in; None if nothing was.
+    """
+
+    figures: Mapping[str, Figure] = field(default_factory=dict)
+    tables: Mapping[str, Columns] = field(default_factory=dict)
+    said: Any = None
+    moved: Mapping[tuple[str, str], Any] = field(default_factory=dict)
+    state: Any = None
+
+
+@final
+@dataclass(frozen=True)
+class View:
+    """One page of the explorer.
+
+    Args:
+        name: its address.
+        title: in the navigation.
+        about: one sentence that says what is seen.
+        state: a frozen dataclass with a default for every field.
+        controls: by field of the state.
+        panels: title of each picture, by name.
+        draw: what is seen at a state.
+        moved: properties of controls that drawings set.
+        said: whether words and numbers stand beside the pictures or above them.
+        live: whether it follows a lab that grows.
+        extras: what stands below the controls, such as a button.
+        wire: callbacks of its own.
+    """
+
+    name: str
+    title: str
+    about: str
+    state: type
+    controls: Mapping[str, Control]
+    panels: Mapping[str, str]
+    draw: Callable[[Desk, Any, Palette], Drawing]
+    moved: tuple[tuple[str, str], ...] = ()
+    said: Literal["beside", "above"] = "beside"
+    live: bool = False
+    extras: tuple[Component, ...] = ()
+    wire: Callable[[Dash], None] | None = None
