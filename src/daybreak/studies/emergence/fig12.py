@@ -21,15 +21,14 @@ task.p = [0.0, 0.5]
     # The runs of figure 3 right at its largest d.
     "laptop": """
 preset = "paper-a-regression"
+seeds = 3
 task.T = 16
 task.d = 32
 stop.every = 10
 [[grid]]
-seeds = 3
 task.p = [0.2, 0.5]
 stop.budget = "1.5 * 0.76 * d**1.29 * T**0.8 + 200"
 [[grid]]
-seeds = 5
 stop.budget = "4 * 0.76 * d**1.29 * T**0.8 + 200"
 """,
     "paper": """

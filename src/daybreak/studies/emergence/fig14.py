@@ -33,19 +33,19 @@ stop.every = 10
 stop.budget = "4 * 0.76 * d**1.29 * T**0.8 + 200"
 [[grid]]
 seeds = 5
-where = "T == 32 or d == 16"
+where = "(T == 32) != (d == 16)"
 task.T = [16, 32]
 task.d = [8, 16]
 [[grid]]
 seeds = 3
 where = "T == 8 or d == 8"
 task.T = [8, 16]
-task.d = [8, 16, 32]
+task.d = [8, 16]
 [[grid]]
 seeds = 3
-where = "d <= 16 or T == 8"
+where = "d == 8 or T <= 16"
 task.T = [8, 16, 32]
-task.d = [8, 16, 32]
+task.d = [8, 16]
 task.position = "fixed"
 task.feature = [true, false]
 stop.budget = "4 * 4.61 * d**1.22 * T**0.3 + 200"

@@ -95,7 +95,8 @@ def _judge(tables: Tables) -> Findings:
             + "; ".join(f"{name} {x.min():.2f} to {x.max():.2f}" for name, x in ratios.items()),
             verdict=verdict(all(together)),
             note=f"{grid}. Copying is attention from each value to its key, selecting from the query to the answer's value, in the layer "
-            "where each is largest at the end, mean over heads. Holds if both are half-way within 25 % of the step at which accuracy is.",
+            "where each is largest at the end, mean over heads; half-way is between the first and the last evaluation, and runs end "
+            "soon after the level of their stop rule. Holds if both are half-way within 25 % of the step at which accuracy is.",
         ),
         Claim(
             id="A17-layers",

@@ -80,10 +80,14 @@ def _plain(table: Table) -> Table:
 
 
 def _cross_sample_runs(table: Table) -> Table:
-    """The runs of the right panel: at the better learning rate, and until the loss that it takes for the end."""
+    """The runs of the right panel: at the better learning rate, and until the loss that it takes for the end.
+
+    How high the plateau is depends on W*, and so on the seed: only seeds count that have runs with repetition.
+    """
     runs = _trained.at(table, "high")
-    T = runs["T"][runs["p"] > 0][0]
-    return _trained.tuned(select(runs, (runs["T"] == T) & (runs["B"] == 1)), ("d", "p"))
+    repeated = runs["p"] > 0
+    same = (runs["T"] == runs["T"][repeated][0]) & (runs["B"] == 1) & np.isin(runs["seed"], runs["seed"][repeated])
+    return _trained.tuned(select(runs, same), ("d", "p"))
 
 
 def _judge(tables: Tables) -> Findings:

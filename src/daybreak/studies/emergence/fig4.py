@@ -42,10 +42,6 @@ task.V = [16, 32, 64]
 seeds = 3
 task.N = 3
 task.V = [16, 32]
-[[grid]]
-seeds = 3
-task.N = 8
-task.V = 16
 """,
     "paper": """
 preset = "paper-a-recall"
