@@ -3,10 +3,12 @@
 import io
 import logging
 from typing import Any
+from urllib.parse import urlsplit
 
 import pyarrow as pa
 from dash import ClientsideFunction, Dash, Input, Output, dcc, html, set_props
 from dash.development.base_component import Component
+from dash.exceptions import PreventUpdate
 from flask import Response, abort, request, send_file
 from pyarrow import csv
 
@@ -35,7 +37,7 @@ def explorer(desk: Desk, host: str = "127.0.0.1") -> Dash:
     app = Dash(
         __name__,
         title="Daybreak",
-        update_title=None,
+        update_title="",
         serve_locally=True,
         suppress_callback_exceptions=True,
         add_log_handler=False,
@@ -84,14 +86,17 @@ def _shell() -> Component:
 def _navigate(app: Dash, desk: Desk) -> None:
     """The page is what the address says."""
 
-    @app.callback(Output("page", "children"), Input("address", "pathname"), Input("address", "search"))
-    def _page(path: str | None, search: str | None) -> Any:
-        name = (path or "/").strip("/")
+    @app.callback(Output("page", "children"), Input("address", "href"))
+    def _page(href: str | None) -> Any:
+        if href is None:  # the browser has not said yet where it is
+            raise PreventUpdate
+        here = urlsplit(href)
+        name = here.path.strip("/")
         view = VIEWS.get(name or _FIRST.name)
         if view is None:
             return html.Main(_refusal(f"There is no view {name!r}: choose one above."))
         try:
-            return layout(view, desk, address.read(view.state, search or ""))
+            return layout(view, desk, address.read(view.state, here.query))
         except RequestError as error:
             return [_refusal(f"Of the address nothing could be shown: {error}"), layout(view, desk, view.state())]
 

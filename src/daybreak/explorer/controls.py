@@ -53,9 +53,15 @@ class Slider:
 
     def component(self, name: str, value: float) -> Component:
         """The browser's own slider: it moves with arrow keys, and with a thumb."""
-        ends = {"min": self.place(self.low), "max": self.place(self.high), "step": self.step}
-        place = self.place(value)
-        moved = dcc.Input(id=name, type="range", value=place, debounce=0.25 if self.late else False, **ends)
+        moved = dcc.Input(
+            id=name,
+            type="range",
+            value=self.place(value),
+            min=self.place(self.low),
+            max=self.place(self.high),
+            step=self.step,
+            debounce=0.25 if self.late else False,
+        )
         shown = html.Output(self.form.format(value), id=f"{name}-reads", htmlFor=name)
         return html.Div([html.Label(self.label, htmlFor=name), shown, moved], className="control slider")
 

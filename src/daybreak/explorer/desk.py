@@ -121,6 +121,14 @@ class Desk:
             raise RequestError(f"run {name!r} is not in lab {str(self.lab.path)!r}.")
 
 
+def names(path: Path) -> list[str]:
+    """The columns of a table of results; none if it cannot be read."""
+    try:
+        return parquet.read_schema(path).names
+    except (OSError, ValueError):  # pyarrow's own errors are ValueErrors
+        return []
+
+
 def columns(path: Path) -> dict[str, NDArray]:
     """A table of results as arrays."""
     table = parquet.read_table(path)

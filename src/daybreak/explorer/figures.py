@@ -198,6 +198,11 @@ def log_axis(colours: Palette, title: str, values: ArrayLike = (), **more: Any) 
     return axis(colours, title, type="log", **ticks, **more)
 
 
+def fitting_axis(colours: Palette, title: str, values: ArrayLike, **more: Any) -> dict[str, Any]:
+    """A logarithmic axis if all values are positive, otherwise a linear one."""
+    return log_axis(colours, title, values, **more) if np.min(values) > 0 else axis(colours, title, **more)
+
+
 def figure(
     colours: Palette,
     traces: Sequence[Trace],
@@ -240,6 +245,18 @@ def rows(count: int, gap: float = 0.06) -> list[tuple[float, float]]:
     """Where so many panels above each other begin and end, the first on top."""
     height = (1 - gap * (count - 1)) / count
     return [(1 - i * (height + gap) - height, 1 - i * (height + gap)) for i in range(count)]
+
+
+BLANK: Figure = {
+    "data": [],
+    "layout": {
+        "paper_bgcolor": "rgba(0,0,0,0)",
+        "plot_bgcolor": "rgba(0,0,0,0)",
+        "xaxis": {"visible": False},
+        "yaxis": {"visible": False},
+    },
+}
+"""What is there before the first drawing."""
 
 
 def nothing(colours: Palette, sentence: str) -> Figure:

@@ -5,6 +5,7 @@ from functools import lru_cache
 from typing import Any, final
 
 import numpy as np
+from dash.development.base_component import Component
 
 from daybreak.errors import RequestError
 from daybreak.explorer import figures
@@ -177,7 +178,7 @@ def _band_table(seen: _Seen) -> Columns:
     }
 
 
-def _said(found: SoFar, seen: _Seen, at: int, said: Any):
+def _said(found: SoFar, seen: _Seen, at: int, said: Any) -> Component:
     view = seen.outlook
     rows: list[tuple[Any, ...]] = [
         ("run", found.run.id[:12], "done" if found.done else "still trains"),

@@ -1,31 +1,26 @@
 """Laws: measured plateaus, the law fitted to them with its band, the paper's, and what is left over."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, final
 
 import numpy as np
 from dash import Dash, Input, Output, State, no_update
 from numpy.typing import NDArray
-from pyarrow import parquet
 
 from daybreak import measure
 from daybreak.errors import RequestError
 from daybreak.explorer import address, figures, filters
 from daybreak.explorer.controls import Menu, Text
-from daybreak.explorer.desk import Desk, Study, columns
+from daybreak.explorer.desk import Desk
 from daybreak.explorer.figures import Figure, Palette
+from daybreak.explorer.measured import LAB, Measured, count, measured, reads, sources
 from daybreak.explorer.parts import commands, facts, table
 from daybreak.explorer.view import Columns, Drawing, View
-from daybreak.lab import index, laws
+from daybreak.lab import laws
 from daybreak.measure import Law, Published
-from daybreak.measure.form import parse
 
-_LAB = "lab"
 _NONE = "none"
-_FLOWS = ("emergence/fig1c", "emergence/fig2-left", "emergence/fig2-right")  # tables of the toy model's flow …
-_TOY = {"task": "single-location", "model": "toy", "optimizer": "sgd", "learning_rate": 1.0}  # … which is this
-_BOOKKEEPING = ("budget", "every", "margin", "evaluation")
 _FACETS = 4  # side by side
 _LINES = 40  # of a law, for each colour
 
@@ -44,87 +39,10 @@ class Chosen:
     law: str = ""
 
 
-@final
-@dataclass(frozen=True)
-class _Data:
-    """A table that a law can be fitted to.
-
-    Args:
-        columns: by name.
-        settings: columns that a law may be about.
-        measured: columns that it may predict.
-        forms: how a law of each would be written.
-        kind: what the rows are runs of, where the table does not say.
-        where: rows that have something in common, where all have too little.
-    """
-
-    columns: Columns
-    settings: tuple[str, ...]
-    measured: tuple[str, ...]
-    forms: Mapping[str, str]
-    kind: Mapping[str, Any]
-    where: str = ""
-
-
-def _sources(desk: Desk, studies: Mapping[str, Study]) -> dict[str, str]:
-    """What can be chosen: the lab if it has runs, and every table that a reproduced law was fitted to."""
-    found = {_LAB: f"runs of {desk.lab.path}"} if desk.runs().num_rows else {}
-    for name, study in studies.items():
-        figure, title = name.split("/")[1], study.document.get("title", "")
-        tables = [x for x, path in study.tables.items() if _forms(study, parquet.read_schema(path).names)]
-        found |= {f"{name}/{x}": f"{figure}, {x}: {title}" for x in tables}
-    return found
-
-
-def _forms(study: Study, names: Iterable[str]) -> dict[str, str]:
-    """The laws of a study that speak of a table: all that they read is there."""
-    laws = study.document.get("laws") or {}
-    return {name: law["form"] for name, law in laws.items() if _reads(law["form"], names)}
-
-
-def _reads(form: str, names: Iterable[str]) -> tuple[str, ...]:
-    """The columns that a law reads; none if it names others."""
-    try:
-        return parse(form, frozenset(names)).columns
-    except RequestError:
-        return ()
-
-
-def _data(desk: Desk, studies: Mapping[str, Study], source: str) -> _Data:
-    if source == _LAB:
-        runs = laws.table(desk.lab)
-        kind = f"task = {runs['task'][0]}" if np.unique(runs["task"]).size > 1 else ""
-        same = laws.select(runs, runs["task"] == runs["task"][0])
-        numeric = [x for x in index.settings_of(runs) if _numeric(runs[x]) and x not in _BOOKKEEPING]
-        varying = tuple(x for x in numeric if np.unique(same[x]).size > 1)
-        form = laws.default_form(same) or " * ".join(["C", *(f"{x}**a" for x in varying[:1])])
-        return _Data(runs, varying, ("plateau",), {"plateau": form}, {}, kind)
-    study, _, name = source.rpartition("/")
-    table = {x: values for x, values in columns(studies[study].tables[name]).items() if _numeric(values)}
-    forms = _forms(studies[study], table)
-    settings = tuple(dict.fromkeys(x for form in forms.values() for x in _reads(form, table)))
-    measured = tuple(x for x in table if x not in settings)
-    first = next(iter(forms.values()))
-    of_each = {x: forms.get(x, first) for x in measured}
-    if study.rpartition("/")[0] not in _FLOWS:
-        return _Data(table, settings, measured, of_each, {})
-    count = _count(table)
-    whole = {"B": np.ones(count), "p": np.zeros(count), **table}
-    return _Data(whole, settings, measured, of_each, _TOY)
-
-
-def _numeric(values: NDArray[Any]) -> bool:
-    return values.dtype.kind in "iuf"
-
-
-def _count(table: Columns) -> int:
-    return len(next(iter(table.values())))
-
-
-def _settled(chosen: Chosen, data: _Data) -> Chosen:
+def _settled(chosen: Chosen, data: Measured) -> Chosen:
     """What was left open, filled in: the setting with most values across, the next as colour."""
     y = chosen.y if chosen.y in data.measured else data.measured[0]
-    read = _reads(chosen.law or data.forms[y], data.columns)
+    read = reads(chosen.law or data.forms[y], data.columns)
     by_values = sorted(data.settings, key=lambda name: (name not in read, -np.unique(data.columns[name]).size))
     x = chosen.x if chosen.x in data.settings else next(iter(by_values), y)
     left = [name for name in by_values if name != x]
@@ -137,19 +55,19 @@ def _settled(chosen: Chosen, data: _Data) -> Chosen:
 
 def _draw(desk: Desk, given: Chosen, colours: Palette) -> Drawing:
     studies = desk.studies()
-    sources = _sources(desk, studies)
-    if not sources:
+    offered = sources(desk, studies)
+    if not offered:
         return _empty(desk, colours)
-    if given.source and given.source not in sources:
+    if given.source and given.source not in offered:
         raise RequestError(f"source = {given.source!r} is not allowed: it is neither the lab nor a table of results.")
-    chosen = replace(given, source=given.source or next(iter(sources)))
-    data = _data(desk, studies, chosen.source)
+    chosen = replace(given, source=given.source or next(iter(offered)))
+    data = measured(desk, studies, chosen.source)
     chosen = _settled(chosen, data)
-    kept = filters.rows(chosen.where, data.columns.__getitem__, list(data.columns), _count(data.columns))
+    kept = filters.rows(chosen.where, data.columns.__getitem__, list(data.columns), count(data.columns))
     if not kept.any():
         raise RequestError(f"filter {chosen.where!r} leaves no row: ask for others.")
     rows = {name: x[kept] for name, x in data.columns.items()}
-    law = laws.fit(chosen.law, rows).law if chosen.source == _LAB else measure.fit_law(chosen.law, rows, y=chosen.y)
+    law = laws.fit(chosen.law, rows).law if chosen.source == LAB else measure.fit_law(chosen.law, rows, y=chosen.y)
     paper = measure.published({**data.kind, **rows}) if chosen.y in ("plateau", "tied") else None
     predicted = law.predict(_read(law, rows))
     told = rows | {"law": predicted, "residual": law.residuals}
@@ -161,14 +79,14 @@ def _draw(desk: Desk, given: Chosen, colours: Palette) -> Drawing:
         },
         {"points": told, "residuals": told},
         _said(law, paper),
-        _moved(sources, data, chosen),
+        _moved(offered, data, chosen),
         chosen,
     )
 
 
 def _read(law: Law, rows: Columns) -> dict[str, NDArray[Any]]:
     """The columns that a law reads; ones, if it is a constant."""
-    return {name: np.asarray(rows[name], np.float64) for name in law.ranges} or {"one": np.ones(_count(rows))}
+    return {name: np.asarray(rows[name], np.float64) for name in law.ranges} or {"one": np.ones(count(rows))}
 
 
 def _points(chosen: Chosen, rows: Columns, law: Law, paper: Published | None, colours: Palette) -> Figure:
@@ -180,20 +98,22 @@ def _points(chosen: Chosen, rows: Columns, law: Law, paper: Published | None, co
         place = {"xaxis": f"x{i + 1}", "yaxis": "y"}
         for value, colour in zip(*_colours(rows, chosen.colour, colours), strict=True):
             some = {name: x[inside & _where(rows, chosen.colour, value)] for name, x in rows.items()}
-            if _count(some):
+            if count(some):
                 label = f"{chosen.colour} {value:g}" if i == 0 and value is not None else ""
-                traces += _series(chosen, some, law, paper, colour, colours, label, place)
+                traces += _series(chosen, some, law, paper, colour, colours.paper, label, place)
         if facet is not None:
             across = axes["xaxis" if i == 0 else f"xaxis{i + 1}"]["domain"]
             note = {"text": figures.text(f"{chosen.facet} = {facet:g}"), "x": across[0], "y": 1}
             notes.append(note | {"xref": "paper", "yref": "paper", "yanchor": "top", "xanchor": "left"})
-    traces.append(figures.line([None], [None], colours.neutral, "fitted"))
+    traces.append(figures.line([np.nan], [np.nan], colours.neutral, "fitted"))
     if paper is not None:
-        traces.append(figures.line([None], [None], colours.paper, paper.source, dash="dash"))
+        traces.append(figures.line([np.nan], [np.nan], colours.paper, paper.source, dash="dash"))
     return figures.figure(colours, traces, axes, notes=notes)
 
 
-def _series(chosen, rows, law, paper, colour, colours, label, place) -> list[figures.Trace]:
+def _series(
+    chosen: Chosen, rows: Columns, law: Law, paper: Published | None, colour: str, theirs: str, label: str, place: Any
+) -> list[figures.Trace]:
     """Points of one colour, with the lines that belong to them."""
     x, y = rows[chosen.x], rows[chosen.y]
     censored = rows.get("censored", np.zeros(y.size, np.bool_))
@@ -211,11 +131,11 @@ def _series(chosen, rows, law, paper, colour, colours, label, place) -> list[fig
         line |= {name: np.full(across.size, value) for name, value in zip(held, setting, strict=True)}
         made.append(figures.line(across, law.predict(_read(law, line)), colour, width=1.4, **place))
         if len(settings) == 1:
-            made.insert(0, figures.band(across, *law.predict_interval(_read(law, line)), colour, **place))
+            low, high = law.predict_interval(_read(law, line))
+            made.insert(0, figures.band(across, low, high, colour, **place))
         if paper is not None and all(name in line or np.unique(rows[name]).size == 1 for name in paper.exponents):
             fixed = {name: np.full(across.size, rows[name][0]) for name in paper.exponents if name not in line}
-            theirs = paper.predict(fixed | line)
-            made.append(figures.line(across, theirs, colours.paper, width=1.2, dash="dash", **place))
+            made.append(figures.line(across, paper.predict(fixed | line), theirs, width=1.2, dash="dash", **place))
     return made
 
 
@@ -235,18 +155,14 @@ def _residuals(chosen: Chosen, rows: Columns, predicted: NDArray[Any], law: Law,
 
 def _axes(chosen: Chosen, rows: Columns, facets: list[Any], colours: Palette) -> dict[str, Any]:
     width = 1 / len(facets)
-    numbers = np.asarray(rows[chosen.x], np.float64)
-    across = (
-        figures.log_axis
-        if numbers.min() > 0
-        else lambda colours, title, _, **more: figures.axis(colours, title, **more)
-    )
     axes: dict[str, Any] = {
-        "yaxis": figures.log_axis(colours, f"{chosen.y} ({'steps' if chosen.source == _LAB else 'flow time'})")
+        "yaxis": figures.log_axis(colours, f"{chosen.y} ({'steps' if chosen.source == LAB else 'flow time'})")
     }
     for i in range(len(facets)):
         domain = [i * width, (i + 1) * width - (0.03 if len(facets) > 1 else 0)]
-        axes["xaxis" if i == 0 else f"xaxis{i + 1}"] = across(colours, chosen.x, numbers, domain=domain)
+        axes["xaxis" if i == 0 else f"xaxis{i + 1}"] = figures.fitting_axis(
+            colours, chosen.x, rows[chosen.x], domain=domain
+        )
     return axes
 
 
@@ -256,7 +172,7 @@ def _values(rows: Columns, name: str) -> list[Any]:
 
 
 def _where(rows: Columns, name: str, value: Any) -> NDArray[np.bool_]:
-    return np.ones(_count(rows), np.bool_) if value is None else rows[name] == value
+    return np.ones(count(rows), np.bool_) if value is None else rows[name] == value
 
 
 def _colours(rows: Columns, name: str, colours: Palette) -> tuple[list[Any], list[str]]:
@@ -280,10 +196,10 @@ def _said(law: Law, paper: Published | None) -> Any:
     ]
 
 
-def _moved(sources: Mapping[str, str], data: _Data, chosen: Chosen) -> dict[tuple[str, str], Any]:
+def _moved(offered: Mapping[str, str], data: Measured, chosen: Chosen) -> dict[tuple[str, str], Any]:
     """Menus follow the data, and show what was chosen for what was left open."""
     options: dict[str, Any] = {
-        "source": [{"value": name, "label": label} for name, label in sources.items()],
+        "source": [{"value": name, "label": label} for name, label in offered.items()],
         "y": list(data.measured),
         "x": list(data.settings),
         "colour": [_NONE, *data.settings],

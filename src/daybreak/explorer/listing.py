@@ -5,7 +5,6 @@ from typing import Any, final
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from daybreak.errors import RequestError
@@ -58,9 +57,10 @@ def listing(table: pa.Table, where: str, sort: str, page: int) -> Listing:
     kept = filters.rows(where, lambda name: _values(table, name), table.column_names, table.num_rows)
     found = table.filter(pa.array(kept))
     settings = [x for x in index.settings_of(found.column_names) if found[x].null_count < found.num_rows]
-    differing = [x for x in settings if pc.count_distinct(found[x], mode="all").as_py() > 1]
+    values = {x: found[x].unique() for x in settings}
+    differing = [x for x in settings if len(values[x]) > 1]
     # Settings that only some tasks or models have come last: they say little more than the name of the task.
-    differing.sort(key=lambda x: pc.count_distinct(found[x], mode="only_valid").as_py() < 2)
+    differing.sort(key=lambda x: len(values[x]) - values[x].null_count < 2)
     by = sort.removeprefix("-")
     if by:
         if by not in table.column_names:

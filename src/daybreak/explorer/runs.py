@@ -1,55 +1,31 @@
 """Runs: what a lab holds and how it came about, also while it grows."""
 
-from dataclasses import dataclass, replace
-from typing import Any, Literal, final
+from typing import Any
 
 import numpy as np
-from dash import Dash, Input, Output, State, dcc, html
+from dash import Dash, Input, Output, State, dcc
 from dash.exceptions import PreventUpdate
 from numpy.typing import NDArray
 
 from daybreak.errors import RequestError
 from daybreak.explorer import address, figures
-from daybreak.explorer.controls import Choice, Hidden, Slider, Text
+from daybreak.explorer.controls import Choice, Hidden, Text
 from daybreak.explorer.desk import Desk
 from daybreak.explorer.figures import Figure, Palette
-from daybreak.explorer.listing import Listing, listing
-from daybreak.explorer.parts import attributes, commands
+from daybreak.explorer.listing import listing
+from daybreak.explorer.parts import commands
+from daybreak.explorer.run_table import run_table
+from daybreak.explorer.selection import SLIDERS, Selection, pressed
 from daybreak.explorer.view import Columns, Drawing, View
 from daybreak.lab.so_far import SoFar
 
 _DRAWN = 4  # runs whose curves are drawn while none is picked
-_SLIDERS = {
-    "smooth": Slider("Average over so many evaluations", 1, 21, 2),
-    "share": Slider("Attention of each head at this share of the run", 0, 100, 1, form="{:g} %"),
-}
 _CURVES = {
     "clean_loss": "clean loss",
     "train_loss": "training loss",
     "clean_accuracy": "clean accuracy",
     "train_accuracy": "training accuracy",
 }
-
-
-@final
-@dataclass(frozen=True)
-class Selection:
-    """What the view shows: which runs, in which order, which of them as curves, and how these are drawn."""
-
-    where: str = ""
-    sort: str = ""
-    page: int = 1
-    runs: tuple[str, ...] = ()
-    curve: Literal["clean_loss", "train_loss", "clean_accuracy", "train_accuracy"] = "clean_loss"
-    scale: Literal["log", "linear"] = "log"
-    smooth: int = 1
-    share: int = 100
-
-    def __post_init__(self) -> None:
-        for name, slider in _SLIDERS.items():
-            slider.check(name, getattr(self, name))
-        if len(self.runs) > figures.SERIES:
-            raise RequestError(f"{len(self.runs)} runs are not allowed: at most {figures.SERIES} can be picked.")
 
 
 def _draw(desk: Desk, chosen: Selection, colours: Palette) -> Drawing:
@@ -67,7 +43,7 @@ def _draw(desk: Desk, chosen: Selection, colours: Palette) -> Drawing:
             "map": _map(found, chosen, colours),
         },
         {"runs": listed.columns, "curves": _curve_table(found), "heads": _head_table(found), "map": _head_table(found)},
-        _said(desk, chosen, listed, tints, refused),
+        run_table(desk, chosen, listed, tints, refused),
     )
 
 
@@ -184,80 +160,6 @@ def _head_table(found: dict[str, SoFar]) -> Columns:
     return {"step": run.steps} | {f"layer{i + 1}_head{j + 1}": attention[:, i, j] for i, j in places}
 
 
-def _said(desk: Desk, chosen: Selection, listed: Listing, tints: dict[str, str], refused: list[str]) -> Any:
-    parts: list[Any] = [
-        html.Div(
-            [
-                html.Span(listed.counts, className="counts"),
-                *_turning(chosen, listed),
-                html.A("CSV", href=f"/data/runs/runs.csv{address.write(chosen)}", download="", className="quiet"),
-            ],
-            className="bar",
-        ),
-        _table(chosen, listed, tints),
-    ]
-    if listed.shared:
-        parts.append(html.Details([html.Summary("What all of them share"), html.P(listed.shared)]))
-    parts += [html.P(x, className="notice") for x in refused]
-    parts += [_failure(desk, name) for name in chosen.runs]
-    if damaged := desk.damaged():
-        lines = [html.Li([html.Strong(x.folder.name), html.Span(f" is damaged: {x.why.strip()}")]) for x in damaged]
-        parts.append(html.Div([html.H2("Damaged and set aside"), html.Ul(lines)], className="damaged"))
-    return parts
-
-
-def _turning(chosen: Selection, listed: Listing) -> list[Any]:
-    """Buttons that turn pages, where there is more than one."""
-    if listed.pages == 1:
-        return []
-    ends = {"back": listed.page <= 1, "on": listed.page >= listed.pages}
-    back, on = (
-        html.Button(label, **_press("turn", way), disabled=ends[way], type="button", className="quiet")
-        for way, label in (("back", "← back"), ("on", "on →"))
-    )
-    return [back, html.Span(f"page {listed.page} of {listed.pages}"), on]
-
-
-def _table(chosen: Selection, listed: Listing, tints: dict[str, str]) -> Any:
-    """Buttons in the head sort, those in the first column pick."""
-    signs = {listed.sorted_by: " ↓" if chosen.sort.startswith("-") else " ↑"}
-    head = [
-        html.Th(
-            html.Button(f"{label}{signs.get(name, '')}", type="button", **_press("sort", name)),
-            scope="col",
-        )
-        for name, label in listed.heads.items()
-    ]
-    body = []
-    for row, cells in zip(listed.rows, listed.cells, strict=True):
-        name = row["id"]
-        picked = name in chosen.runs
-        style = {"--tint": tints[name]} if name in tints else None
-        button = html.Button(
-            cells[0],
-            type="button",
-            className="pick drawn" if name in tints else "pick",
-            style=style,
-            **_press("pick", name),
-            **attributes(aria_pressed="true" if picked else "false"),
-        )
-        outcome = html.Td(cells[1], className=f"outcome {cells[1]}")
-        body.append(html.Tr([html.Td(button), outcome, *map(html.Td, cells[2:])]))
-    inside = html.Table([html.Thead(html.Tr(head)), html.Tbody(body)])
-    return html.Div(inside, className="table", tabIndex=0, role="region", **attributes(aria_label="Runs of the lab"))
-
-
-def _failure(desk: Desk, name: str) -> Any:
-    """What a picked run has to say besides its curves: its traceback if it failed, and the way to its forecast."""
-    try:
-        traceback = desk.saved(name).document.get("traceback")
-    except RequestError:
-        traceback = None
-    if traceback is not None:
-        return html.Details([html.Summary(f"Why {name[:8]} failed"), html.Pre(traceback)], open=True)
-    return html.P(dcc.Link(f"Forecast of {name[:8]}", href=f"/forecast?run={name}"), className="next")
-
-
 def _empty(desk: Desk, colours: Palette) -> Drawing:
     nothing = figures.nothing(colours, "no runs yet")
     lab = desk.lab.path
@@ -269,11 +171,6 @@ def _empty(desk: Desk, colours: Palette) -> Drawing:
         )
     ]
     return Drawing({"curves": nothing, "heads": nothing, "map": nothing}, {}, said)
-
-
-def _press(what: str, which: str) -> dict[str, Any]:
-    """What makes a button of the table one: the page tells the server which was pressed."""
-    return attributes(data_press="runs-pressed", data_what=what, data_which=which)
 
 
 def _buttons(app: Dash) -> None:
@@ -295,20 +192,6 @@ def _buttons(app: Dash) -> None:
         return after.sort, after.page, list(after.runs)
 
 
-def pressed(now: Selection, what: str, which: str) -> Selection:
-    """The state after a button: sort by a column or turn the order round, pick a run or let it go, turn a page."""
-    match what:
-        case "sort":
-            return replace(now, sort=f"-{which}" if now.sort == which else which, page=1)
-        case "pick" if which in now.runs:
-            return replace(now, runs=tuple(x for x in now.runs if x != which))
-        case "pick":
-            return replace(now, runs=(*now.runs, which)[-figures.SERIES :])
-        case "turn":
-            return replace(now, page=now.page + (1 if which == "on" else -1))
-    return now
-
-
 VIEW = View(
     name="runs",
     title="Runs",
@@ -321,7 +204,7 @@ VIEW = View(
         "runs": Hidden(),
         "curve": Choice("Curve", _CURVES),
         "scale": Choice("Scale", {"log": "logarithmic", "linear": "linear"}),
-        **_SLIDERS,
+        **SLIDERS,
     },
     panels={
         "curves": "Curves",

@@ -5,6 +5,7 @@ from functools import lru_cache
 from typing import Any, Literal, final
 
 import numpy as np
+from dash.development.base_component import Component
 
 from daybreak import theory
 from daybreak.explorer import figures
@@ -103,13 +104,13 @@ def _table(line: theory.HeadTrajectory) -> Columns:
     return {"time": line.t[1::_EVERY], "loss": line.loss[1::_EVERY], **named}
 
 
-def _facts(stairs: Stairs, line: theory.HeadTrajectory):
+def _facts(stairs: Stairs, line: theory.HeadTrajectory) -> Component:
     rows: list[tuple[Any, ...]] = [
         (f"pattern {n + 1} is learned", f"at {number(t)}" if np.isfinite(t) else "not in this time")
         for n, t in enumerate(line.transitions)
     ]
     if stairs.patterns > 1:
-        closed = theory.saddle_time(line.task, stairs.heads, 10.0**stairs.noise, flow=stairs.flow)
+        closed = float(theory.saddle_time(line.task, stairs.heads, 10.0**stairs.noise, flow=stairs.flow))
         rows.append(("heads compete, leading order", number(closed) if np.isfinite(closed) else "for ever"))
     return facts(rows)
 

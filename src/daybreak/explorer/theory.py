@@ -1,12 +1,11 @@
 """Theory: the plateau of the toy model (paper A) at any T, d, B and p, as it moves under a slider."""
 
 from dataclasses import dataclass
-from functools import lru_cache
-from itertools import pairwise
-from typing import Any, Literal, NamedTuple, final
+from typing import Any, Literal, final
 
 import numpy as np
 from dash import Dash, Input, Output, State, ctx, html
+from dash.development.base_component import Component
 
 from daybreak import measure, theory
 from daybreak._types import Floats
@@ -15,6 +14,7 @@ from daybreak.explorer import address, figures
 from daybreak.explorer.controls import Choice, Hidden, Slider
 from daybreak.explorer.desk import Desk
 from daybreak.explorer.figures import Figure, Palette
+from daybreak.explorer.flows import Flow, Setting, coarse_plateau, flow_table, flows, pin, unpin
 from daybreak.explorer.parts import facts
 from daybreak.explorer.view import Columns, Drawing, View
 from daybreak.theory.reduced import loss_two
@@ -26,23 +26,8 @@ _SLIDERS = {
     "p": Slider("Probability of repetition p", 0, 0.9, 0.01, whole=False),
     "level": Slider("Ends at this share of the loss", 0.01, 0.9, 0.01, whole=False),
 }
-_POINTS = 240  # of a flow line: enough for a smooth curve, few enough for a quick one
-_SHOWN = 1.7  # plateaus that the time axis spans
 _GRID = 41  # points of the landscape across and up
 _PINS = 4
-
-
-class Setting(NamedTuple):
-    """A point of the toy problem."""
-
-    T: int
-    d: int
-    B: int
-    p: float
-    logits: Literal["tied", "free"]
-
-    def __str__(self) -> str:
-        return f"T {self.T}, d {self.d}, B {self.B}, p {self.p:g}, {self.logits}"
 
 
 @final
@@ -76,57 +61,12 @@ class Point:
     @property
     def pinned(self) -> tuple[Setting, ...]:
         """Those to compare with."""
-        return tuple(map(_unpin, self.pins))
-
-
-def pin(setting: Setting) -> str:
-    """A setting as an address names it."""
-    return " ".join(map(str, setting))
-
-
-def _unpin(text: str) -> Setting:
-    try:
-        T, d, B, p, logits = text.split()
-        if logits in ("tied", "free"):
-            return Setting(int(T), int(d), int(B), float(p), logits)
-    except ValueError:
-        pass
-    raise RequestError(
-        f"pins = {text!r} is not allowed: a pin is T, d, B, p and tied or free, such as '64 16 1 0 tied'."
-    )
+        return tuple(map(unpin, self.pins))
 
 
 def warm() -> None:
     """Compile what the first drawing needs."""
-    _flows(Point())
-
-
-def _line(setting: Setting, times: Floats) -> theory.Trajectory:
-    T, d, B, p, logits = setting
-    return theory.flow(T, d, B, p, logits=logits, times=times)
-
-
-@lru_cache(maxsize=1024)
-def _plateau(setting: Setting, level: float) -> measure.Plateau:
-    """The plateau as the flow line crosses its level: to within one of its points, from 0 to a little after.
-
-    A flow line takes some milliseconds, `theory.plateau` a tenth of a second for one setting or for a thousand.
-    """
-    T, d, B, p, logits = setting
-    end = 1.2 * float(theory.plateau_estimate(T, d, B, p, logits=logits, level=level))
-    while (found := _crossing(setting, level, 0.0, end)).censored:
-        end *= 1.5
-    return found
-
-
-def _crossing(setting: Setting, level: float, start: float, end: float) -> measure.Plateau:
-    line = _line(setting, np.linspace(start, end, _POINTS))
-    return measure.plateau(line.t, line.clean_loss, level / 2)  # the loss starts at one half
-
-
-def plateau(setting: Setting, level: float) -> float:
-    """The plateau to a relative 1e-6 or so: the flow line once more, between the two points around the crossing."""
-    return _crossing(setting, level, *_plateau(setting, level).bracket).length
+    flows((Point().setting,), Point().level)
 
 
 def _axis(setting: Setting, along: str) -> Floats:
@@ -141,79 +81,47 @@ def _axis(setting: Setting, along: str) -> Floats:
     return values[(values >= low) & (values <= high)]
 
 
-@final
-@dataclass(frozen=True)
-class _Flow:
-    setting: Setting
-    plateau: float
-    line: theory.Trajectory
-
-
-def _flows(point: Point) -> list[_Flow]:
-    """The setting under the sliders and those pinned, over one span of time."""
-    settings = (point.setting, *point.pinned)
-    lengths = [plateau(x, point.level) for x in settings]
-    end = _SHOWN * max(lengths)
-    return [_Flow(x, length, _drawn(x, length, end)) for x, length in zip(settings, lengths, strict=True)]
-
-
-@lru_cache(maxsize=64)
-def _drawn(setting: Setting, plateau: float, end: float) -> theory.Trajectory:
-    """A flow line to draw: half of its points where it moves, within some time constants of the weights."""
-    near = min(max(6 * setting.d / (1 - setting.p), 0.02 * plateau), 0.6 * plateau)
-    ends = (0.0, plateau - near, plateau + near, max(end, plateau + 2 * near))
-    shares = (_POINTS // 4, _POINTS // 2, _POINTS - _POINTS // 4 - _POINTS // 2)
-    parts = [np.linspace(*pair, n, endpoint=False) for pair, n in zip(pairwise(ends), shares, strict=True)]
-    return _line(setting, np.concatenate(parts))
-
-
 def _draw(desk: Desk, point: Point, colours: Palette) -> Drawing:
-    flows = _flows(point)
+    seen = flows((point.setting, *point.pinned), point.level)
+    law = _law_table(point)
     return Drawing(
         {
-            "time": _over_time(flows, colours),
-            "landscape": _landscape(flows[0], colours),
-            "law": _law(point, colours),
+            "time": _over_time(seen, colours),
+            "landscape": _landscape(seen[0], colours),
+            "law": _law(point, seen[0].plateau, law, colours),
         },
-        {"time": _time_table(flows), "landscape": _time_table(flows[:1]), "law": _law_table(point)},
-        _facts(point, flows[0].plateau),
+        {"time": flow_table(seen), "landscape": flow_table(seen[:1]), "law": law},
+        _facts(point, seen[0].plateau, law),
     )
 
 
-def _over_time(flows: list[_Flow], colours: Palette) -> Figure:
+def _over_time(seen: list[Flow], colours: Palette) -> Figure:
     """Loss, weights and attention above each other, over the same time."""
-    traces, shapes = [], []
-    for flow, colour in zip(flows, (colours.ours, *colours.others), strict=False):
-        line, first = flow.line, flow is flows[0]
-        width = 2.4 if first else 1.5
-        named = {"legendgroup": str(flow.setting)}
-        label = str(flow.setting) if len(flows) > 1 else ""
-        top = [line.clean_loss, line.w / np.sqrt(flow.setting.d), flow.setting.B * line.alpha]
-        for row, values in enumerate(top):
-            traces.append(
-                figures.line(
-                    line.t, values, colour, label if row == 0 else "", width=width, yaxis=f"y{row + 1}", **named
-                )
-            )
+    traces = []
+    for flow, colour in zip(seen, (colours.ours, *colours.others), strict=False):
+        line, first = flow.line, flow is seen[0]
+        style = {"width": 2.4 if first else 1.5, "legendgroup": str(flow.setting)}
+        label = str(flow.setting) if len(seen) > 1 else ""
+        rows = (line.clean_loss, line.w / np.sqrt(flow.setting.d), flow.setting.B * line.alpha)
+        for row, (values, name) in enumerate(zip(rows, (label, "", ""), strict=True)):
+            traces.append(figures.line(line.t, values, colour, name, yaxis=f"y{row + 1}", **style))
         if flow.setting.p > 0:
-            for row, values, name in ((0, line.loss, "training loss"), (1, line.w_tilde, "w̃, the repeated direction")):
-                traces.append(
-                    figures.line(
-                        line.t, values, colours.paper if first else colour, name if first else "", width=1.5, dash="dash",
-                        yaxis=f"y{row + 1}",
-                    )
-                )  # fmt: skip
-        shapes.append(figures.vertical(flow.plateau, colour))
+            tint = colours.paper if first else colour
+            names = ("training loss", "w̃, the repeated direction") if first else ("", "")
+            for row, (values, name) in enumerate(zip((line.loss, line.w_tilde), names, strict=True)):
+                traces.append(figures.line(line.t, values, tint, name, yaxis=f"y{row + 1}", width=1.5, dash="dash"))
     titles = ("clean loss", "w / √d", "attention Bα")
     axes: dict[str, Any] = {
         f"yaxis{i + 1}": figures.axis(colours, title, domain=domain, rangemode="tozero", nticks=4)
         for i, (title, domain) in enumerate(zip(titles, figures.rows(3), strict=True))
     }
     axes["xaxis"] = figures.axis(colours, "flow time", anchor="y3")
+    tints = (colours.ours, *colours.others)
+    shapes = [figures.vertical(flow.plateau, tint) for flow, tint in zip(seen, tints, strict=False)]
     return figures.figure(colours, traces, axes, shapes=shapes)
 
 
-def _landscape(flow: _Flow, colours: Palette) -> Figure:
+def _landscape(flow: Flow, colours: Palette) -> Figure:
     line = flow.line
     across = np.linspace(-0.05, 1.15, _GRID) * line.w.max()
     up = np.linspace(-0.5, 1.1 * line.delta_a.max(), _GRID)
@@ -238,25 +146,27 @@ def _landscape(flow: _Flow, colours: Palette) -> Figure:
     return figures.figure(colours, [ground, path, start], axes, legend=False)
 
 
-def _law(point: Point, colours: Palette) -> Figure:
+def _law(point: Point, plateau: float, law: Columns, colours: Palette) -> Figure:
     """The plateau along one axis through the point: by the flow, in closed form, and by the paper's law."""
-    table = _law_table(point)
-    x = table[point.along]
-    traces = [figures.line(x, table["plateau"], colours.ours, "flow")]
-    traces.append(figures.line(x, table["closed_form"], colours.neutral, "closed form", dash="dot"))
-    if "paper" in table:
-        traces.append(figures.line(x, table["paper"], colours.paper, "paper's law", dash="dash"))
-    traces.append(
-        figures.points([getattr(point, point.along)], [plateau(point.setting, point.level)], colours.ours, size=11)
-    )
-    across = figures.axis(colours, "p") if point.along == "p" else figures.log_axis(colours, point.along, x)
-    axes = {"xaxis": across, "yaxis": figures.log_axis(colours, "plateau (flow time)")}
+    x = law[point.along]
+    traces = [
+        figures.line(x, law["plateau"], colours.ours, "flow"),
+        figures.line(x, law["closed_form"], colours.neutral, "closed form", dash="dot"),
+        figures.points([getattr(point, point.along)], [plateau], colours.ours, size=11),
+    ]
+    if "paper" in law:
+        traces.append(figures.line(x, law["paper"], colours.paper, "paper's law", dash="dash"))
+    axes = {
+        "xaxis": figures.fitting_axis(colours, point.along, x),
+        "yaxis": figures.log_axis(colours, "plateau (flow time)"),
+    }
     return figures.figure(colours, traces, axes)
 
 
 def _law_table(point: Point) -> Columns:
+    """Plateaus along an axis; in the precision of a picture."""
     values = _axis(point.setting, point.along)
-    lengths = np.array([_plateau(_moved(point, x), point.level).length for x in values.tolist()])
+    lengths = np.array([coarse_plateau(_moved(point, x), point.level).length for x in values.tolist()])
     settings = point.setting._asdict()
     logits = settings.pop("logits")
     table: dict[str, Any] = {name: np.full(values.size, x, np.float64) for name, x in settings.items()}
@@ -277,33 +187,14 @@ def _paper(point: Point, table: Columns) -> Floats | None:
     return law.predict(table) if law is not None and (point.logits, point.level) == ("tied", 0.2) else None
 
 
-def _time_table(flows: list[_Flow]) -> Columns:
-    """All curves below each other."""
-    parts = []
-    for flow in flows:
-        line = flow.line
-        settings = {name: np.full(line.t.size, x) for name, x in flow.setting._asdict().items()}
-        measured = {
-            "time": line.t,
-            "clean_loss": line.clean_loss,
-            "training_loss": line.loss,
-            "w": line.w,
-            "w_repeated": line.w_tilde,
-            "delta_a": line.delta_a,
-            "alpha": line.alpha,
-        }
-        parts.append(settings | measured)
-    return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
-
-
-def _facts(point: Point, plateau: float):
+def _facts(point: Point, plateau: float, law: Columns) -> Component:
     T, d, B, p, logits = point.setting
     forms = {
         "closed form": theory.plateau_estimate(T, d, B, p, logits=logits, level=point.level),
         "take-off alone": theory.takeoff_time(T, d, B, p, logits=logits),
         "escape time, paper A": theory.escape_time(T, d, B, p, eps=1 - point.level, logits=logits),
     }
-    exponent = _exponent(point)
+    exponent = _exponent(point, law)
     return facts(
         [
             ("plateau by the flow", f"{plateau:,.1f}"),
@@ -314,17 +205,12 @@ def _facts(point: Point, plateau: float):
     )
 
 
-def _exponent(point: Point) -> float | None:
+def _exponent(point: Point, law: Columns) -> float | None:
     """The slope of the law at the point, on logs."""
-    if point.along == "p":
+    if point.along == "p" or law["plateau"].size < 3:
         return None
-    table = _law_table(point)
-    values, lengths = np.log(table[point.along]), np.log(table["plateau"])
-    return (
-        float(np.interp(np.log(getattr(point, point.along)), values, np.gradient(lengths, values)))
-        if values.size > 2
-        else None
-    )
+    x, y = np.log(law[point.along]), np.log(law["plateau"])
+    return float(np.interp(np.log(getattr(point, point.along)), x, np.gradient(y, x)))
 
 
 def _pinning(app: Dash) -> None:

@@ -10,7 +10,7 @@ from daybreak.errors import RequestError
 from daybreak.explorer import address
 from daybreak.explorer.controls import Slider
 from daybreak.explorer.desk import Desk
-from daybreak.explorer.figures import palette
+from daybreak.explorer.figures import BLANK, palette
 from daybreak.explorer.parts import attributes
 from daybreak.explorer.view import Drawing, View
 
@@ -64,7 +64,7 @@ def _panel(view: View, name: str, title: str) -> Component:
         className="downloads",
         **attributes(aria_label=f"Download {title}"),
     )
-    graph = dcc.Graph(id=full, config={"displayModeBar": False, "responsive": True}, responsive=True)
+    graph = dcc.Graph(id=full, figure=BLANK, config={"displayModeBar": False, "responsive": True}, responsive=True)
     return html.Figure(
         [html.Figcaption([html.Span(title), downloads]), graph],
         className=f"panel {name}",
