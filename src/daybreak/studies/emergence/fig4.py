@@ -113,7 +113,8 @@ def _judge(tables: Tables) -> Findings:
             paper="seen in the plot",
             ours=f"from a fifth above the guess to the level of the stop rule it takes {rest.min():.0%} to {rest.max():.0%} of the plateau",
             verdict=verdict(rest.max() < 0.5),
-            note="Holds if that takes less than half as long as the plateau in every run that emerged.",
+            note="Holds if that takes less than half as long as the plateau in every run that emerged. The paper finds sharp transitions "
+            "for long sequences or large vocabularies; look at the curves for how flat the plateau is.",
         ),
     )
     return Findings(claims, laws)
