@@ -43,7 +43,7 @@ def _judge(tables: Tables) -> Findings:
             sentence="Without an order of importance (m = 1) there are two stages; for m = 1.3 and 1.5 there are three.",
             paper="1.0: 2, 1.3: 3, 1.5: 3, 1.7: 3",
             ours="; ".join(f"{m:g}: {', '.join(map(str, x['plateaus']))}" for m, x in by_ratio.items()),
-            verdict=over_seeds(counts.all(axis=0)),
+            verdict=over_seeds(np.all(counts, axis=0)),
             note=f"{where} Plateaus of the excess loss as `measure.stages` finds them, one number per seed. Holds for a seed if all "
             "are the paper's.",
         ),
