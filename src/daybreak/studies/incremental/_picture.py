@@ -5,7 +5,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from daybreak import measure, pictures
-from daybreak.studies._study import Table
+from daybreak.studies._study import Table, select
 from daybreak.studies.incremental._trained import HOLD, by_seed
 
 
@@ -38,6 +38,16 @@ def staircase(curves: Table) -> Figure:
         pictures.attention_map(ax, one["step"], attention.T, most=float(maps.max()))
     for ax in top[3:]:
         ax.set_visible(False)
+    return figure
+
+
+def side_by_side(curves: Table, column: str, symbol: str) -> Figure:
+    """Excess loss of all seeds, one panel for each value of a column."""
+    values = np.unique(curves[column])
+    figure, axes = pictures.panels([f"{symbol} = {value:g}" for value in values], width=3.0, height=2.6)
+    for ax, value in zip(axes, values, strict=True):
+        over_seeds(ax, select(curves, curves[column] == value), "excess")
+    axes[0].set(ylabel="excess loss")
     return figure
 
 

@@ -2,11 +2,10 @@
 
 import numpy as np
 
-from daybreak import pictures
 from daybreak.lab import Saved
 from daybreak.models import MinimalAttention
 from daybreak.studies._study import Claim, Findings, Scale, Study, Tables, Training, select, verdict
-from daybreak.studies.incremental._picture import over_seeds as draw_seeds
+from daybreak.studies.incremental._picture import side_by_side
 from daybreak.studies.incremental._trained import (
     MINIMAL,
     changed,
@@ -77,14 +76,6 @@ def _square(coarse: float, middle: float) -> float:
     return (2 * np.sqrt(middle) - np.sqrt(coarse)) ** 2 - middle
 
 
-def _draw(tables: Tables, findings: Findings):
-    figure, axes = pictures.panels([f"ε = {eps:g}" for eps in _EPS], width=3.0, height=2.6)
-    for ax, eps in zip(axes, _EPS, strict=True):
-        draw_seeds(ax, select(tables["curves"], tables["curves"]["eps"] == eps), "excess")
-    axes[0].set(ylabel="excess loss")
-    return figure
-
-
 STUDY = Study(
     name="b-fig4-left",
     paper="incremental",
@@ -92,5 +83,5 @@ STUDY = Study(
     minutes={"smoke": 0.2, "laptop": 20, "paper": 20},
     measure=Training(_runs, _tables),
     judge=_judge,
-    draw=_draw,
+    draw=lambda tables, findings: side_by_side(tables["curves"], "eps", "ε"),
 )

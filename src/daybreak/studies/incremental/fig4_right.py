@@ -2,10 +2,9 @@
 
 import numpy as np
 
-from daybreak import pictures
 from daybreak.lab import Saved
 from daybreak.studies._study import Claim, Findings, Scale, Study, Tables, Training, select, verdict
-from daybreak.studies.incremental._picture import over_seeds as draw_seeds
+from daybreak.studies.incremental._picture import side_by_side
 from daybreak.studies.incremental._trained import (
     MINIMAL,
     changed,
@@ -43,7 +42,7 @@ def _judge(tables: Tables) -> Findings:
             sentence="Without an order of importance (m = 1) there are two stages; for m = 1.3 and 1.5 there are three.",
             paper="1.0: 2, 1.3: 3, 1.5: 3, 1.7: 3",
             ours="; ".join(f"{m:g}: {', '.join(map(str, x['plateaus']))}" for m, x in by_ratio.items()),
-            verdict=over_seeds(counts.all(axis=0)),
+            verdict=over_seeds(np.all(counts, axis=0)),
             note=f"{where} Plateaus of the excess loss as `measure.stages` finds them, one number per seed. Holds for a seed if all "
             "are the paper's.",
         ),
@@ -60,14 +59,6 @@ def _judge(tables: Tables) -> Findings:
     return Findings(claims)
 
 
-def _draw(tables: Tables, findings: Findings):
-    figure, axes = pictures.panels([f"m = {m:g}" for m in _RATIOS], width=3.0, height=2.6)
-    for ax, m in zip(axes, _RATIOS, strict=True):
-        draw_seeds(ax, select(tables["curves"], tables["curves"]["m"] == m), "excess")
-    axes[0].set(ylabel="excess loss")
-    return figure
-
-
 STUDY = Study(
     name="b-fig4-right",
     paper="incremental",
@@ -75,5 +66,5 @@ STUDY = Study(
     minutes={"smoke": 0.2, "laptop": 20, "paper": 20},
     measure=Training(_runs, _tables),
     judge=_judge,
-    draw=_draw,
+    draw=lambda tables, findings: side_by_side(tables["curves"], "m", "m"),
 )
