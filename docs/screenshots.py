@@ -16,7 +16,7 @@ from daybreak.explorer import Desk, explorer, listen, serve
 from daybreak.explorer.listing import listing
 
 _FOLDER = Path(__file__).parent / "screenshots"
-_COLOURS = 96  # enough for lines and gradients, and a fifth of the bytes
+_COLOURS = 200  # enough for lines and gradients, and a fifth of the bytes
 
 
 def main(lab: Path) -> None:
@@ -28,7 +28,7 @@ def main(lab: Path) -> None:
     views = {
         "theory": "/theory?T=256&pins=512+64+1+0.0+tied",
         "staircase": "/staircase",
-        "laws": "/laws?source=emergence/fig2-left/laptop/plateaus&where=T+=+4096&x=d&colour=B",
+        "laws": "/laws?source=emergence/fig2-left/laptop/plateaus&where=T+=+4096&x=d&colour=B&law=C+*+d**a+*+B**c",
         "runs": "/runs?sort=-plateau",
         "forecast": f"/forecast?run={longest}&share=45",
         "claims": "/claims",

@@ -28,10 +28,10 @@ _QUIET = (
     "--no-first-run",
     "--disable-quic",
 )
-# All callbacks have answered, words are there, and every picture is drawn.
+# All callbacks have answered, words are there, or why there are none, and every picture is drawn.
 _SETTLED = """
 return document.readyState === "complete" && !document.querySelector("[data-dash-is-loading]")
-  && (document.querySelector("main.view .said") || {}).childNodes?.length > 0
+  && [...document.querySelectorAll("main.view .said, main.view .notice")].some(x => x.childNodes.length)
   && [...document.querySelectorAll(".dash-graph")].every(x => x.querySelector(".js-plotly-plot")?.data?.length >= 0
   && x.querySelector(".main-svg"))
 """

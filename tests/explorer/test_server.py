@@ -118,6 +118,7 @@ def test_links_that_lead_out_are_not_followed(desk: Desk, around: Path) -> None:
     assert OUTSIDE not in str([x.why for x in desk.damaged()])
     found = desk.studies()["emergence/linked/laptop"]
     assert (found.picture, found.tables) == (None, {})
+    assert "00000000deadbeef" not in Desk(desk.lab.path, desk.results).runs()["id"].to_pylist()
     with pytest.raises(RequestError, match="is not in lab"):
         desk.so_far("00000000deadbeef")
 

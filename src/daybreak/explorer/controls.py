@@ -99,8 +99,8 @@ class Menu:
         return str(given or "")
 
     def component(self, name: str, value: str) -> Component:
-        """A menu that can be searched."""
-        menu = dcc.Dropdown([], value or None, id=name, clearable=False, placeholder="choose")
+        """A menu that can be searched. It forgets a value that is not among its options, so it begins with that."""
+        menu = dcc.Dropdown([value] if value else [], value or None, id=name, clearable=False, placeholder="choose")
         return html.Div([html.Label(self.label, htmlFor=name), menu], className="control")
 
 

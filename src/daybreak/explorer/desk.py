@@ -52,7 +52,7 @@ class Desk:
         with self._lock:
             if time.monotonic() >= self._until:
                 start = time.monotonic()
-                self._going = self.lab.unfinished()
+                self._going = [x for x in self.lab.unfinished() if self._is_inside(x)]
                 self._runs = _joined([*map(self._begun, self._going)], self.lab.query())
                 self._until = time.monotonic() + max(0.5, _REST * (time.monotonic() - start))
             return self._runs
@@ -116,8 +116,11 @@ class Desk:
         except (OSError, ValueError, KeyError, TypeError):
             return row
 
+    def _is_inside(self, name: str) -> bool:
+        return "/" not in name and _inside(self.lab.path / "runs" / name / RUN, self.lab.path)
+
     def _check_inside(self, name: str) -> None:
-        if "/" in name or not _inside(self.lab.path / "runs" / name / RUN, self.lab.path):
+        if not self._is_inside(name):
             raise RequestError(f"run {name!r} is not in lab {str(self.lab.path)!r}.")
 
 
@@ -136,9 +139,12 @@ def columns(path: Path) -> dict[str, NDArray]:
 
 
 def _joined(begun: list[dict[str, Any]], done: pa.Table) -> pa.Table:
+    """Rows of runs that are not done above a table of those that are."""
     if not begun:
         return done
-    return pa.concat_tables([pa.Table.from_pylist(begun), done], promote_options="permissive")
+    names = dict.fromkeys(name for row in begun for name in row)
+    rows = pa.table({name: [row.get(name) for row in begun] for name in names})
+    return pa.concat_tables([rows, done], promote_options="permissive")
 
 
 def _inside(path: Path, folder: Path) -> bool:

@@ -63,8 +63,8 @@ def _draw(desk: Desk, stairs: Stairs, colours: Palette) -> Drawing:
     line = _line(stairs)
     table = _table(line)
     return Drawing(
-        {"loss": _loss(line, table, colours), "heads": _heads(line, table, colours)},
-        {"loss": {name: table[name] for name in ("time", "loss")}, "heads": table},
+        {"loss": _loss(line, table, colours), "attention": _heads(line, table, colours)},
+        {"loss": {name: table[name] for name in ("time", "loss")}, "attention": table},
         _facts(stairs, line),
     )
 
@@ -121,6 +121,6 @@ VIEW = View(
     about="Heads learn patterns of attention one after the other (paper B): they compete, then one leaves for the next.",
     state=Stairs,
     controls=_SLIDERS | {"flow": Choice("Flow", {"logits": "of the model", "published": "as the paper simulates it"})},
-    panels={"loss": "Loss and its plateaus", "heads": "Attention of each head"},
+    panels={"loss": "Loss and its plateaus", "attention": "Attention of each head"},
     draw=_draw,
 )

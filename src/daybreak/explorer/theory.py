@@ -191,16 +191,16 @@ def _facts(point: Point, plateau: float, law: Columns) -> Component:
     T, d, B, p, logits = point.setting
     forms = {
         "closed form": theory.plateau_estimate(T, d, B, p, logits=logits, level=point.level),
-        "take-off alone": theory.takeoff_time(T, d, B, p, logits=logits),
-        "escape time, paper A": theory.escape_time(T, d, B, p, eps=1 - point.level, logits=logits),
+        "take-off": theory.takeoff_time(T, d, B, p, logits=logits),
+        "paper A's time": theory.escape_time(T, d, B, p, eps=1 - point.level, logits=logits),
     }
     exponent = _exponent(point, law)
     return facts(
         [
-            ("plateau by the flow", f"{plateau:,.1f}"),
+            ("plateau of the flow", f"{plateau:,.1f}"),
             *((name, f"{x:,.1f} ({x / plateau - 1:+.1%})") for name, x in forms.items()),
-            ("growth rate at the start", f"{theory.growth_rate(T, d, B, p, logits=logits):.3g}"),
-            *([] if exponent is None else [(f"here it goes as {point.along} to the", f"{exponent:.2f}")]),
+            ("growth rate", f"{theory.growth_rate(T, d, B, p, logits=logits):.3g}"),
+            *([] if exponent is None else [(f"local power of {point.along}", f"{exponent:.2f}")]),
         ]
     )
 

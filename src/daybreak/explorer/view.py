@@ -67,3 +67,7 @@ class View:
     live: bool = False
     extras: tuple[Component, ...] = ()
     wire: Callable[[Dash], None] | None = None
+
+    def __post_init__(self) -> None:
+        if both := self.controls.keys() & self.panels.keys():
+            raise ValueError(f"view {self.name!r} has controls and panels of one name: {', '.join(both)}")
