@@ -35,7 +35,7 @@ STUDY = Study(
     "emergence",
     "A study that trains",
     {"smoke": 0.1, "laptop": 0.1, "paper": 0.1},
-    Training(lambda scale: RUNS[:1] if scale == "smoke" else RUNS, _tables),
+    Training(lambda scale: RUNS[:2] if scale == "smoke" else RUNS, _tables),
     _judge,
     _draw,
 )
@@ -69,7 +69,7 @@ def test_nothing_twice_and_a_lost_run_alone(tmp_path: Path) -> None:
     shutil.rmtree(lab / "runs" / lost)
     assert studies.standings([STUDY], tmp_path / "again", Lab(lab)) == [
         {
-            "smoke": Standing(results=False, runs=1, trained=1),
+            "smoke": Standing(results=False, runs=2, trained=2),
             "laptop": Standing(results=True, runs=4, trained=3),
             "paper": Standing(results=False, runs=4, trained=3),
         }
