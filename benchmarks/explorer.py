@@ -36,6 +36,7 @@ const slider = document.querySelector("#theory-T"), plots = [...document.querySe
 const place = Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, "value").set;
 function move() {
   if (!places.length) return done(times);
+  if (+slider.value === places[0]) return places.shift(), move();  // nothing would be drawn
   const left = new Set(plots), start = performance.now();
   for (const plot of plots) {
     const drawn = () => {
@@ -75,7 +76,7 @@ def memory_mb(process: int) -> float:
 def slide(page: Page, moves: int) -> list[float]:
     """Milliseconds of so many moves, up and down the slider, in batches that a browser's script may last."""
     up = np.arange(4, 14, 0.25)
-    places = np.resize(np.concatenate([up, up[::-1]]), moves).tolist()
+    places = np.resize(np.concatenate([up, up[-2:0:-1]]), moves).tolist()
     times: list[float] = []
     for i in range(0, moves, 50):
         times += page.browser.execute_async_script(MOVES, places[i : i + 50])
