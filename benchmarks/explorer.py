@@ -78,8 +78,8 @@ def slide(page: Page, moves: int) -> list[float]:
     up = np.arange(4, 14, 0.25)
     places = np.resize(np.concatenate([up, up[-2:0:-1]]), moves).tolist()
     times: list[float] = []
-    for i in range(0, moves, 50):
-        times += page.browser.execute_async_script(MOVES, places[i : i + 50])
+    for i in range(0, moves, 10):
+        times += page.browser.execute_async_script(MOVES, places[i : i + 10])
     return times
 
 
