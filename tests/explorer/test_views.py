@@ -169,7 +169,7 @@ def test_a_forecast_as_of_any_step(page: Page) -> None:
     assert "still trains" in page.text("#forecast-said")
     assert "240" in page.text("#forecast-said")
     page.open(f"/forecast?run={made.run(0).id}&share=100")
-    assert "it has emerged, at step" in page.text("#forecast-said")
+    assert "has emerged at step" in page.text("#forecast-said")
     page.find("#forecast-share").send_keys(Keys.HOME)
     page.until_text("#forecast-share-reads", "0 %")
     page.until_text("#forecast-said", "seen until step\n0")

@@ -22,7 +22,7 @@ from daybreak.measure import Forecast, NotEnoughEvidence
 _MOMENTS = 60  # at which the forecast is drawn
 _OFFERED = 500  # runs that a menu has room for; the address can name any
 _SHARE = Slider("Seen until this share of the run", 0, 100, 1, form="{:g} %")
-_SOURCES = {"law": "law of other runs", "attention": "attention grows", "loss": "loss or accuracy moves"}
+_SOURCES = {"law": "by the law", "attention": "by attention", "loss": "by the loss"}
 
 
 @final
@@ -187,14 +187,14 @@ def _said(found: SoFar, seen: _Seen, at: int, said: Any) -> Component:
     match said:
         case Forecast():
             low, high = said.interval
-            rows.append(("it emerges at step", f"{said.median:,.0f}", f"80 % between {low:,.0f} and {high:,.0f}"))
-            rows += [(f"by: {_SOURCES[x.source]}", f"{x.median:,.0f}", f"± {x.spread:.0%}") for x in said.evidence]
+            rows.append(("emerges at step", f"{said.median:,.0f}", f"80 % between {low:,.0f} and {high:,.0f}"))
+            rows += [(_SOURCES[x.source], f"{x.median:,.0f}", f"± {x.spread:.0%}") for x in said.evidence]
         case NotEnoughEvidence():
             rows.append(("forecast", "not enough evidence", said.reason))
         case _:
-            rows.append(("it has emerged, at step", f"{said.length:,.0f}"))
+            rows.append(("has emerged at step", f"{said.length:,.0f}"))
     if view.truth is not None:
-        what = "it had not emerged by step" if view.truth.censored else "what came: it emerged at step"
+        what = "not emerged by step" if view.truth.censored else "what came: step"
         rows.append((what, f"{view.truth.length:,.0f}", f"{view.name} {view.level:g}"))
     rows.append(("law of other runs", seen.law or "none", seen.no_law))
     return facts(rows)

@@ -1,5 +1,6 @@
 """From a view to components and callbacks: controls give a state, the state gives a drawing, the address keeps it."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from dash import ClientsideFunction, Dash, Input, Output, State, dcc, html, no_update
@@ -74,7 +75,7 @@ def _panel(view: View, name: str, title: str) -> Component:
 
 def wire(app: Dash, view: View, desk: Desk) -> None:
     """Draw a view whenever a control moves, the theme changes or, if it is live, the lab has grown; keep its address."""
-    sliders = [name for name, control in view.controls.items() if isinstance(control, Slider)]
+    sliders = {name: control for name, control in view.controls.items() if isinstance(control, Slider)}
     outputs = [
         Output(f"{view.name}-kept", "data"),
         Output(f"{view.name}-notice", "children"),
@@ -126,8 +127,8 @@ def _follow(app: Dash, view: View, desk: Desk) -> None:
         return now
 
 
-def _done(view: View, sliders: list[str], state: Any, drawing: Drawing) -> list[Any]:
-    reads = [view.controls[name].form.format(getattr(state, name)) for name in sliders]  # pyright: ignore[reportAttributeAccessIssue]
+def _done(view: View, sliders: Mapping[str, Slider], state: Any, drawing: Drawing) -> list[Any]:
+    reads = [slider.form.format(getattr(state, name)) for name, slider in sliders.items()]
     return [
         f"/{view.name}{address.write(state)}",
         "",
@@ -138,7 +139,7 @@ def _done(view: View, sliders: list[str], state: Any, drawing: Drawing) -> list[
     ]
 
 
-def _failed(view: View, sliders: list[str], sentence: str) -> list[Any]:
+def _failed(view: View, sliders: Mapping[str, Slider], sentence: str) -> list[Any]:
     """The last good picture stays, and the sentence says why it is the last."""
     return [
         no_update,

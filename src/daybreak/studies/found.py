@@ -29,7 +29,11 @@ class Found:
     def cost(self) -> str:
         """What its training took; empty if it trains nothing."""
         runs, seconds = self.document.get("runs"), self.document.get("training_seconds")
-        return f"{runs:,} runs, {seconds / 3600:.1f} hours of one worker by the clock" if runs and seconds is not None else ""
+        return (
+            f"{runs:,} runs, {seconds / 3600:.1f} hours of one worker by the clock"
+            if runs and seconds is not None
+            else ""
+        )
 
 
 def found(out: Path) -> list[Found]:

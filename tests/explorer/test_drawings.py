@@ -1,0 +1,84 @@
+"""Every view as a function from state to drawing: all panels have a picture and data, on full and on empty desks."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from daybreak import theory
+from daybreak.errors import RequestError
+from daybreak.explorer import Desk, figures
+from daybreak.explorer.app import VIEWS
+from daybreak.explorer.flows import Setting, coarse_plateau, plateau
+from daybreak.explorer.listing import listing
+from daybreak.explorer.runs import smoothed
+from daybreak.explorer.selection import Selection, pressed
+from tests.explorer.conftest import GOING, HTML
+
+
+@pytest.mark.parametrize("view", VIEWS.values(), ids=list(VIEWS))
+@pytest.mark.parametrize("colours", [figures.LIGHT, figures.DARK], ids=["light", "dark"])
+def test_every_panel_has_a_picture_and_its_data(desk: Desk, view, colours: figures.Palette) -> None:
+    drawing = view.draw(desk, view.state(), colours)
+    assert drawing.figures.keys() == view.panels.keys()
+    assert drawing.tables.keys() >= view.panels.keys()
+    for figure in drawing.figures.values():
+        json.dumps(figure, allow_nan=False)
+        assert figure["layout"]["paper_bgcolor"] == colours.ground
+    for table in drawing.tables.values():
+        assert len({len(column) for column in table.values()}) == 1
+
+
+@pytest.mark.parametrize("view", VIEWS.values(), ids=list(VIEWS))
+def test_an_empty_desk_says_what_to_do_next(tmp_path: Path, view) -> None:
+    drawing = view.draw(Desk(tmp_path / "lab", tmp_path / "results"), view.state(), figures.LIGHT)
+    assert drawing.figures.keys() == view.panels.keys()
+    if view.name not in ("theory", "staircase"):
+        assert "daybreak " in str(drawing.said)
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    "setting", [Setting(512, 64, 1, 0.0, "tied"), Setting(64, 4, 8, 0.5, "free"), Setting(16, 1, 1, 0.9, "tied")]
+)
+@pytest.mark.parametrize("level", [0.05, 0.5])
+def test_plateaus_under_a_slider_are_those_of_the_theory(setting: Setting, level: float) -> None:
+    T, d, B, p, logits = setting
+    exact = float(theory.plateau(T, d, B, p, logits=logits, level=level))
+    assert plateau(setting, level) == pytest.approx(exact, rel=1e-5)
+    assert coarse_plateau(setting, level).length == pytest.approx(exact, rel=1e-2)
+
+
+def test_text_in_pictures_is_not_obeyed() -> None:
+    trace = figures.line([1], [2], "#000000", HTML)
+    assert "<" not in trace["name"]
+
+
+def test_unfinished_runs_are_listed_with_their_settings(desk: Desk) -> None:
+    found = listing(desk.runs(), f"seed = {GOING.seed}", "", 1)
+    assert [(row["id"], row["outcome"], row["T"]) for row in found.rows] == [(GOING.id, "unfinished", 64)]
+    with pytest.raises(RequestError, match="there is no column"):
+        listing(desk.runs(), "", "-nothing", 1)
+    assert listing(desk.runs(), "outcome = emerged", "-plateau", 99).page == 2, "the last page"
+
+
+def test_buttons() -> None:
+    start = Selection(page=3)
+    assert pressed(start, "sort", "T") == Selection(sort="T")
+    assert pressed(Selection(sort="T"), "sort", "T").sort == "-T"
+    picked = pressed(start, "pick", "a")
+    assert (picked.runs, pressed(picked, "pick", "a").runs) == (("a",), ())
+    many = start
+    for name in "abcdefghij":
+        many = pressed(many, "pick", name)
+    assert many.runs == tuple("cdefghij"), "the last eight"
+    assert pressed(start, "turn", "on").page == 4
+    assert pressed(start, "rubbish", "x") == start
+
+
+def test_smoothing_keeps_length_and_mean() -> None:
+    values = np.random.default_rng(0).random(50)
+    assert smoothed(values, 1) is values
+    assert smoothed(values, 5)[10] == pytest.approx(values[8:13].mean())
+    assert smoothed(values, 5)[0] == pytest.approx(values[:3].mean())
