@@ -7,8 +7,6 @@ from types import ModuleType
 
 import pytest
 
-from daybreak import studies
-
 ROOT = Path(__file__).parent.parent
 
 
@@ -47,16 +45,6 @@ def test_the_python_of_the_readme_runs() -> None:
         "plateau": [24, 48, 48, 96, 12],
     }
     exec(compile(_python_of("README.md"), "README.md", "exec"), {"table": table})  # noqa: S102
-
-
-def test_the_study_of_the_contributing_page_works(tmp_path: Path) -> None:
-    """Written to a file, as a contributor would, and carried out."""
-    path = tmp_path / "fig99.py"
-    path.write_text(_python_of("CONTRIBUTING.md"))
-    assert len(path.read_text().splitlines()) < 50
-    done = studies.reproduce(_load(path).STUDY, "smoke", tmp_path)
-    assert [claim.verdict for claim in done.findings.claims] == ["holds"]
-    assert (done.folder / "figure.png").exists()
 
 
 def test_links_and_pictures_exist() -> None:

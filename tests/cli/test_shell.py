@@ -84,7 +84,7 @@ def test_what_a_person_reads(capsys) -> None:
 def test_listing(capsys) -> None:
     assert main(["reproduce", "--list", "--json"]) == 0
     listed = json.loads(capsys.readouterr().out)["studies"]
-    assert {"name", "paper", "title", "minutes"} == set(listed[0])
+    assert {"name", "paper", "title", "minutes", "scales"} == set(listed[0])
     assert main(["reproduce", "--list"]) == 0
     said = capsys.readouterr().out
     assert all(study["name"] in said for study in listed)

@@ -33,7 +33,9 @@ def test_two_at_once_then_interrupted_then_to_the_end(tmp_path: Path) -> None:
             )
         os.kill(process.pid, signal.SIGINT)
         _, said = process.communicate(timeout=60)
-    assert process.returncode in (0, 130), said
+    assert process.returncode in (0, 130, -signal.SIGINT), (
+        said
+    )  # the last if it was done, and Python no longer listened
     again = subprocess.run(
         [*COMMAND, *line, "--json"], cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False
     )

@@ -12,7 +12,7 @@ import pytest
 
 from tests.lab.sweeping import measurements
 
-ROUNDS = int(os.environ.get("DAYBREAK_CRASH_ROUNDS", "8"))  # 20 were seen to pass; they take three minutes of a core
+ROUNDS = int(os.environ.get("DAYBREAK_CRASH_ROUNDS", "4"))  # 20 were seen to pass; they take four minutes of a core
 
 
 def _start(lab: Path, programs: Path, workers: int) -> subprocess.Popen[str]:

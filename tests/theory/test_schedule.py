@@ -38,15 +38,11 @@ def test_what_comes_after_the_plateau_does_not_count() -> None:
     assert found.gradient[1] == 0
 
 
-def test_the_best_switch_beats_every_constant_p_and_no_schedule_beats_it_by_more_than_its_pieces_allow() -> None:
+def test_the_best_switch_beats_every_constant_p() -> None:
+    # That no other schedule beats it is claim R2, which tests/studies/test_reproduce.py tries.
     best = theory.best_switch(T, D)
     constant = theory.plateau(T, D, p=np.linspace(0, 0.95, 39)).min()
     assert best.plateau < 0.7 * constant
-    free = theory.best_schedule(T, D, pieces=6)
-    assert free.plateau == pytest.approx(best.plateau, rel=0.03)
-    begins, ends = np.array([0.0, *free.times]), np.array([*free.times, np.inf])
-    assert free.values[ends < best.times[0]].min() == pytest.approx(1.0)
-    assert free.values[begins > 1.1 * best.times[0]].max() == pytest.approx(0.0)
     earlier, later = (plateau(best.times * x, [1.0, 0.0]) for x in (0.9, 1.1))
     assert best.plateau < min(earlier, later)
 

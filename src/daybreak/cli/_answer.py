@@ -53,11 +53,11 @@ class Answer:
 
 
 def table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> Table:
-    """A table in the house style: words left, numbers right."""
+    """A table in the house style: words left, numbers right, the first column never broken."""
     made = Table(title=title, title_justify="left", title_style="bold", header_style="bold", box=None, pad_edge=False)
     for name, cells in zip(columns, zip(*rows, strict=True), strict=True):
         numbers = all(re.fullmatch(r"[+−-]?[\d.,]+%?|", cell) for cell in cells)
-        made.add_column(name, justify="right" if numbers else "left")
+        made.add_column(name, justify="right" if numbers else "left", no_wrap=not made.columns)  # names stay whole
     for row in rows:
         made.add_row(*row)
     return made

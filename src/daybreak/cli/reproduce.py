@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from daybreak.studies import Reproduction, Standing, Study
 
 _GPU = 1e13  # operations a second of a good GPU in single precision, kept busy
+_PAPERS = {"emergence": "A", "incremental": "B"}
 _MARKS = {"holds": "[green]holds[/]", "fails": "[red]fails[/]", "undecided": "[yellow]undecided[/]"}
 
 
@@ -112,7 +113,7 @@ class Reproduce:
             ]
         }
         rows = [
-            (study.name, study.paper, study.title, *(_cell(study.minutes[x], scales[x]) for x in scales))
+            (study.name, _PAPERS[study.paper], study.title, *(_cell(study.minutes[x], scales[x]) for x in scales))
             for study, scales in zip(studies.STUDIES, stands, strict=True)
         ]
         columns = ["name", "paper", "figure", "smoke", "laptop", "paper"]

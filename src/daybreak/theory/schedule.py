@@ -93,8 +93,7 @@ def best_switch(
     """The best time to go from `high` repetition to none, all in one step.
 
     Example:
-        >>> best = best_switch(64, 64)
-        >>> bool(best.plateau < 0.4 * scheduled_plateau(64, 64, [], [0.0]).plateau)
+        >>> best_switch(8, 16).plateau < scheduled_plateau(8, 16, [], [0.0]).plateau
         True
     """
     clean = {"p": 0.0, "B": 1.0}[lever]
