@@ -1,6 +1,7 @@
 """`daybreak forecast` on real runs of the toy model: finished, unfinished, with and without a law, and what it refuses."""
 
 import json
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -69,6 +70,13 @@ def test_a_finished_run_as_of_a_step(here: Path, capsys) -> None:
     assert width["law"] < width["alone"]
     early = answer(capsys, "forecast", run.id, "--at", "5", "--law", "none")
     assert (early["outcome"], "attention has not grown" in early["reason"]) == ("not enough evidence", True)
+
+
+def test_runs_of_another_task_do_not_hide_the_law(here: Path, trained: Path, capsys) -> None:
+    lab = Lab(shutil.copytree(trained, here / "both"))
+    lab.save(made.recall(5), made.record(accuracy=True), **made.SOURCE)
+    data = answer(capsys, "forecast", FINISHED[-1].id, "--at", "200", "--lab", "both")
+    assert data["law"]["rows"] == len(FINISHED) - 1
 
 
 def test_a_run_that_still_trains(here: Path, capsys) -> None:

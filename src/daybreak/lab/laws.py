@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, final
+from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -141,7 +141,7 @@ def prior(lab: "Lab", run: "Run", form: str | None = None) -> Prior:
     free = set(paper.exponents) if form is None and paper is not None else {*parse(str(form), numeric).columns}
     rows = runs["id"] != run.id
     for name in here.keys() - free - _IRRELEVANT:
-        rows &= np.array([repr(x) == repr(own.get(name)) or x == own.get(name) for x in runs[name].tolist()])
+        rows &= np.array([_alike(x, own.get(name)) for x in runs[name].tolist()])
     if not rows.any():
         raise RequestError(f"lab {str(lab.path)!r} has no other finished run of this kind.")
     others = select(runs, rows)
@@ -161,6 +161,11 @@ def _configurations(runs: Mapping[str, NDArray]) -> NDArray[np.int64]:
     keys = [repr(row) for row in zip(*(runs[name].tolist() for name in names), strict=True)]
     numbers = {key: i for i, key in enumerate(dict.fromkeys(keys))}
     return np.array([numbers[key] for key in keys], np.int64)
+
+
+def _alike(a: Any, b: Any) -> bool:
+    """Whether two values of a setting agree; one that a run does not have is None, or NaN in a column of numbers."""
+    return repr(a) == repr(b) or a == b or all(x is None or x != x for x in (a, b))
 
 
 def _varies(x: NDArray) -> bool:
