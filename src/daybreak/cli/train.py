@@ -158,7 +158,7 @@ class TrainRecall(_Training):
 @final
 @dataclass(frozen=True, kw_only=True)
 class TrainMarkov(_Training):
-    """The minimal model of paper B learns a Markov chain block by block. About a minute a seed.
+    """The minimal model of paper B learns a Markov chain block by block. About two and a half minutes a seed.
 
     Example: daybreak train markov --model.epsilon 1e-9 --seeds 5
     """
