@@ -91,9 +91,9 @@ class Ours:
     def seconds(self, steps: int) -> float:
         """Of a call that takes all members some steps further and evaluates them."""
         self.step += steps
-        until, active = jnp.full(self.count, self.step, jnp.int32), jnp.ones(self.count, bool)
+        until, yes = jnp.full(self.count, self.step, jnp.int32), jnp.ones(self.count, bool)
         start = time.perf_counter()
-        self.learners, row = self.advance(self.members, self.learners, self.ground, until, active)
+        self.learners, row = self.advance(self.members, self.learners, self.ground, until, yes, yes)
         jax.block_until_ready((self.learners, row))
         return time.perf_counter() - start
 
@@ -106,8 +106,8 @@ class Ours:
 def compiled(members: Run, learners: Any, ground: Any) -> Any:
     """The program that trains a cohort, from its arrays or from their shapes."""
     count = jax.tree.leaves(members)[0].shape
-    until, active = jax.ShapeDtypeStruct(count, jnp.int32), jax.ShapeDtypeStruct(count, bool)
-    return cohort.advance.lower(members, learners, ground, until, active).compile()
+    until, yes = jax.ShapeDtypeStruct(count, jnp.int32), jax.ShapeDtypeStruct(count, bool)
+    return cohort.advance.lower(members, learners, ground, until, yes, yes).compile()
 
 
 def program_mb(program: Any) -> float:

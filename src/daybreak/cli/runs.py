@@ -108,8 +108,9 @@ class Show:
     def _show(self, console: Console, data: dict[str, Any], saved: "Saved") -> None:
         run, result = data["run"], saved.result
         console.print(f"[bold]{result.id}[/]  {result.outcome}", highlight=False)
-        for part in ("task", "model", "optimizer", "stop"):
-            _fields(console, part, run[part])
+        for part in ("task", "model", "optimizer", "stop", "schedule"):
+            if part in run:
+                _fields(console, part, run[part])
         _fields(console, "run", {name: run[name] for name in ("seed", "batch", "evaluation")})
         if result.plateau is not None:
             low, high = result.plateau.bracket

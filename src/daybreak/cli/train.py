@@ -15,7 +15,7 @@ from daybreak.errors import RequestError, WorkError
 from daybreak.lab.presets import PRESETS
 from daybreak.models import MinimalAttention, ToyAttention, Transformer
 from daybreak.tasks import MarkovChain, Recall, SingleLocation
-from daybreak.training import Optimizer, Run, Stop
+from daybreak.training import Optimizer, Run, Schedule, Stop
 
 if TYPE_CHECKING:
     from daybreak.lab import Lab, Saved
@@ -33,6 +33,7 @@ class _Training:
 
     optimizer: Optimizer = field(default_factory=Optimizer)
     stop: Stop = field(default_factory=Stop)
+    schedule: Schedule = field(default_factory=Schedule)
     batch: Annotated[Whole, tyro.conf.arg(help="Examples a step.")] = 32
     evaluation: Annotated[
         Whole, tyro.conf.arg(help="Examples an evaluation, where the task has no validation set of its own.")
@@ -77,7 +78,8 @@ class _Training:
             raise RequestError(f"seeds = {self.seeds} is not allowed: there must be at least 1.")
         settings: Any = self
         parts = (settings.task, settings.model, self.optimizer, self.stop)
-        return [Run(*parts, self.seed + i, self.batch, self.evaluation) for i in range(self.seeds)]
+        rest = (self.batch, self.evaluation, self.schedule)
+        return [Run(*parts, self.seed + i, *rest) for i in range(self.seeds)]
 
     def _show(self, console: Console, lab: "Lab", saved: "list[Saved]") -> None:
         rows = [_row(x) for x in saved]

@@ -7,7 +7,6 @@ end: a cohort is at most a quarter of what a worker has to do in all, but never 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import final
 
 from daybreak.lab.cost import Cost, cost
@@ -49,11 +48,11 @@ def pack(runs: Sequence[Run], workers: int, memory: float) -> list[Cohort]:
 
 
 def _parts(group: list[tuple[Run, Cost]], share: float, memory: float) -> list[list[tuple[Run, Cost]]]:
-    """Parts of nearly equal size, for equal sizes share a compiled program, and of members about equally long."""
+    """Parts of equal size, the last perhaps smaller, for equal sizes share a compiled program; members about equally long."""
     group = sorted(group, key=lambda member: -member[1].operations)
     _, largest = group[0]
     fit = max(1, int(min(LARGEST, (memory - largest.workspace) / max(largest.state, 1))))
     by_share = math.ceil(sum(each.operations for _, each in group) / share)
     count = min(len(group), max(by_share, math.ceil(len(group) / fit)))
-    bounds = [len(group) * i // count for i in range(count + 1)]
-    return [group[a:b] for a, b in pairwise(bounds)]
+    size = math.ceil(len(group) / count)
+    return [group[i : i + size] for i in range(0, len(group), size)]

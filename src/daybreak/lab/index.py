@@ -22,7 +22,7 @@ from daybreak.lab._folder import CURVES, RESULT, RUN, Whole
 from daybreak.lab.provenance import PROVENANCE
 from daybreak.lab.result import Result
 
-VERSION = 1
+VERSION = 2
 SHARED = frozenset({"weights"})
 """Fields that more than one part of a run has: their columns carry the name of the part, `model_weights`."""
 
@@ -49,8 +49,9 @@ def row(whole: Whole) -> dict[str, Any]:
 def settings(run: dict[str, Any]) -> dict[str, Any]:
     """The settings of a run, as `training.to_json` has them, in flat columns."""
     flat: dict[str, Any] = {part: run[part]["name"] for part in ("task", "model", "optimizer")}
-    for part in ("task", "model", "optimizer", "stop"):
-        for name, value in run[part].items():
+    flat["schedule"] = run.get("schedule", {}).get("name", "constant")
+    for part in ("task", "model", "optimizer", "stop", "schedule"):
+        for name, value in run.get(part, {}).items():
             if name != "name":
                 flat[f"{part}_{name}" if name in SHARED else name] = _cell(value)
     return flat | {name: run[name] for name in ("batch", "evaluation", "seed")}

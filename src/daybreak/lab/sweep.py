@@ -31,12 +31,12 @@ from daybreak.lab.presets import PRESETS
 from daybreak.lab.setting import Setting, settings_of
 from daybreak.models import MODELS
 from daybreak.tasks import TASKS
-from daybreak.training import Optimizer, Run, Stop, to_json
+from daybreak.training import Optimizer, Run, Schedule, Stop, to_json
 
 MOST = 1_000_000
 """Runs of one sweep at most."""
 
-_SECTIONS = ("task", "model", "optimizer", "stop")
+_SECTIONS = ("task", "model", "optimizer", "stop", "schedule")
 _SCALARS = ("seed", "batch", "evaluation")
 _KEYS = ("preset", "seeds", "where", "batch", "evaluation", *_SECTIONS)
 
@@ -140,7 +140,7 @@ def _merged(shared: dict[str, Any], own: dict[str, Any]) -> dict[str, Any]:
     made = shared | own
     for section in _SECTIONS:
         if section in shared and section in own:
-            same = own[section].get("name") in (None, shared[section].get("name")) or section == "optimizer"
+            same = own[section].get("name") in (None, shared[section].get("name")) or section not in ("task", "model")
             made[section] = (shared[section] if same else {}) | own[section]
     return made
 
@@ -206,7 +206,7 @@ def _grid(block: Mapping[str, Any], page: _Page) -> _Grid:
     """Read one block; everything that can be refused before runs are made is refused here."""
     with page.at("", "preset"):
         base = _preset(block.get("preset"))
-    classes, settings, axes = {"optimizer": Optimizer, "stop": Stop}, {}, {}
+    classes, settings, axes = {"optimizer": Optimizer, "stop": Stop, "schedule": Schedule}, {}, {}
     for section in _SECTIONS:
         given, start = dict(block.get(section, {})), dict(base.get(section, {}))
         if section in ("task", "model"):

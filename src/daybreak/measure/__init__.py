@@ -1,5 +1,6 @@
 """When it emerged, and what law that follows. Arrays in, answers out; nothing here knows of tasks, models or labs."""
 
+from daybreak.measure.departure import departed as departed
 from daybreak.measure.fit import fit_law as fit_law
 from daybreak.measure.forecast import Evidence as Evidence
 from daybreak.measure.forecast import Forecast as Forecast

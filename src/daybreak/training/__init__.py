@@ -10,6 +10,7 @@ from daybreak.training.run import canonical as canonical
 from daybreak.training.run import from_json as from_json
 from daybreak.training.run import shape as shape
 from daybreak.training.run import to_json as to_json
+from daybreak.training.schedule import Schedule as Schedule
 from daybreak.training.train import Progress as Progress
 from daybreak.training.train import evaluations as evaluations
 from daybreak.training.train import train as train

@@ -17,8 +17,9 @@ from daybreak.errors import RequestError
 from daybreak.tasks import Example
 from daybreak.training.evaluate import ROWS_OF_A_CHUNK, EvaluationSets, evaluation_sets, measure
 from daybreak.training.run import Run, shape, without_stop
+from daybreak.training.schedule import thinned
 
-Purpose = Literal["task", "init", "training set", "data", "evaluation", "dropout"]
+Purpose = Literal["task", "init", "training set", "data", "evaluation", "dropout", "schedule"]
 
 
 class Learner(NamedTuple):
@@ -57,10 +58,18 @@ def begin(cohort: Run) -> tuple[Learner, Ground]:
 
 @jax.jit
 def advance(
-    cohort: Run, learners: Learner, ground: Ground, until: Int[Array, " members"], active: Bool[Array, " members"]
+    cohort: Run,
+    learners: Learner,
+    ground: Ground,
+    until: Int[Array, " members"],
+    active: Bool[Array, " members"],
+    repeats: Bool[Array, " members"],
 ) -> tuple[Learner, dict[str, Array]]:
-    """Train active members until a step each and evaluate them there; others stay, and their row is zero."""
-    return _each(_advance, cohort, learners, ground, until, active)
+    """Train active members until a step each and evaluate them there; others stay, and their row is zero.
+
+    `repeats` says who is shown repetition, where that is decided on the way.
+    """
+    return _each(_advance, cohort, learners, ground, until, active, repeats)
 
 
 def _each(function: Callable, *members: Any) -> Any:
@@ -77,20 +86,29 @@ def _begin(run: Run) -> tuple[Learner, Ground]:
     return learner, Ground(world, train, evaluation_sets(run, _stream(run, "evaluation"), world, train))
 
 
-def _advance(run: Run, learner: Learner, ground: Ground, until: Int[Array, ""], active: Bool[Array, ""]):
+def _advance(
+    run: Run,
+    learner: Learner,
+    ground: Ground,
+    until: Int[Array, ""],
+    active: Bool[Array, ""],
+    repeats: Bool[Array, ""],
+):
     def evaluate(learner: Learner) -> dict[str, Array]:
-        return measure(run, learner.parameters, ground.world, ground.evaluation)
+        row = measure(run, learner.parameters, ground.world, ground.evaluation)
+        scheduled = run.schedule.name != "constant"
+        return row | ({"repetition": run.schedule.share(learner.step, repeats)} if scheduled else {})
 
     def go() -> tuple[Learner, dict[str, Array]]:
-        later = jax.lax.fori_loop(learner.step, until, lambda _, x: _step(run, x, ground), learner)
+        later = jax.lax.fori_loop(learner.step, until, lambda _, x: _step(run, x, ground, repeats), learner)
         return later, evaluate(later)
 
     nothing = jax.tree.map(lambda x: jnp.zeros(x.shape, x.dtype), jax.eval_shape(evaluate, learner))
     return jax.lax.cond(active, go, lambda: (learner, nothing))
 
 
-def _step(run: Run, learner: Learner, ground: Ground) -> Learner:
-    examples = _batch(run, ground, learner.step)
+def _step(run: Run, learner: Learner, ground: Ground, repeats: Bool[Array, ""]) -> Learner:
+    examples = _batch(run, ground, learner.step, repeats)
     keys = jax.random.split(jax.random.fold_in(_stream(run, "dropout"), learner.step), len(examples.target))
 
     def loss(parameters: PyTree, examples: Example, keys: Key[Array, " examples"]):
@@ -125,12 +143,16 @@ def _at(tree: PyTree, i: int) -> PyTree:
     return jax.tree.map(lambda x: x[i], tree)
 
 
-def _batch(run: Run, ground: Ground, step: Int[Array, ""]) -> Example:
+def _batch(run: Run, ground: Ground, step: Int[Array, ""], repeats: Bool[Array, ""]) -> Example:
     """Fresh examples, or the next part of a shuffled training set; each epoch is shuffled anew."""
     key = _stream(run, "data")
     if ground.train is None:
         keys = jax.random.split(jax.random.fold_in(key, step), run.batch)
-        return jax.vmap(run.task.sample, (0, None))(keys, ground.world)
+        if run.schedule.name == "constant":
+            return jax.vmap(run.task.sample, (0, None))(keys, ground.world)
+        place = jax.random.uniform(jax.random.fold_in(_stream(run, "schedule"), step), (run.batch,))
+        chosen = place < run.schedule.share(step, repeats)
+        return jax.vmap(lambda key, repeat: thinned(run.task, repeat).sample(key, ground.world))(keys, chosen)
     size = run.task.sizes.train
     batches = max(size // run.batch, 1)
     order = jax.random.permutation(jax.random.fold_in(key, step // batches), size)

@@ -12,6 +12,7 @@ from daybreak.errors import RequestError
 from daybreak.models import MODELS, AnyModel, Ends
 from daybreak.tasks import TASKS, Task
 from daybreak.training.optimizer import Optimizer
+from daybreak.training.schedule import Schedule
 
 SCHEMA = 1
 
@@ -47,11 +48,17 @@ class Run(eqx.Module):
     batch: int = eqx.field(static=True, default=32)  # Examples a step.
     # Examples an evaluation, where the task has no set of its own.
     evaluation: int = eqx.field(static=True, default=256)
+    schedule: Schedule = Schedule()  # Of the repetition that the task has.
 
     def __check_init__(self):
         for name in ("batch", "evaluation"):
             if getattr(self, name) < 1:
                 raise RequestError(f"{name} = {getattr(self, name)} is not allowed: it must be at least 1.")
+        self.schedule.check(self.task)
+        if self.schedule.name == "budget" and not self.stop.level:
+            raise RequestError(
+                "schedule = 'budget' is not allowed at level = 0: it forecasts when the level is crossed."
+            )
 
     @property
     def ends(self) -> Ends:
@@ -82,6 +89,7 @@ def canonical(run: Run) -> bytes:
 
 def to_json(run: Run) -> dict[str, Any]:
     """A run as plain data."""
+    schedule = {"schedule": _plain(run.schedule)} if run.schedule.name != "constant" else {}  # older runs have none
     return {
         "schema": SCHEMA,
         "task": {"name": _name(TASKS, run.task), **_plain(run.task)},
@@ -91,6 +99,7 @@ def to_json(run: Run) -> dict[str, Any]:
         "seed": run.seed,
         "batch": run.batch,
         "evaluation": run.evaluation,
+        **schedule,
     }
 
 
@@ -107,6 +116,7 @@ def from_json(data: dict[str, Any]) -> Run:
         seed=data["seed"],
         batch=data["batch"],
         evaluation=data["evaluation"],
+        schedule=Schedule(**data.get("schedule", {})),
     )
 
 

@@ -14,6 +14,7 @@ from daybreak.training import cohort as _cohort
 from daybreak.training.checkpoint import pack, unpack
 from daybreak.training.record import Outcome, Record
 from daybreak.training.run import Run
+from daybreak.training.schedule import Lever
 
 Row = dict[str, NDArray[np.floating] | np.floating]
 
@@ -87,7 +88,8 @@ def evaluations(runs: Sequence[Run], resume: Mapping[str, bytes] | None = None) 
     while any(watch.outcome is None for watch in watches):
         until = jnp.array([watch.next_step for watch in watches])
         active = np.array([watch.outcome is None for watch in watches])
-        learners, rows = _cohort.advance(members, learners, ground, until, jnp.asarray(active))
+        repeats = jnp.array([watch.lever.repeats for watch in watches])
+        learners, rows = _cohort.advance(members, learners, ground, until, jnp.asarray(active), repeats)
         rows = {name: np.asarray(x) for name, x in rows.items()}
         for i in np.flatnonzero(active):
             watches[i].see({name: x[i] for name, x in rows.items()})
@@ -124,6 +126,7 @@ class _Watch:
 
     def __init__(self, run: Run):
         self.run = run
+        self.lever = Lever(run.schedule, run.stop.level, run.stop.budget)
         self.steps: list[int] = []
         self.rows: list[Row] = []
         self.emerged_at: int | None = None
@@ -134,6 +137,7 @@ class _Watch:
         step, stop = self.next_step, self.run.stop
         self.steps.append(step)
         self.rows.append(row)
+        self.lever.see(step, row)
         if self.emerged_at is None and self._beyond(row):
             self.emerged_at = step
         if not np.isfinite(row["clean_loss"]):
