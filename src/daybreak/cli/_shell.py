@@ -18,7 +18,7 @@ from rich.console import Console
 
 from daybreak.errors import RequestError, WorkError
 
-VERBS = ("demo", "theory", "train", "sweep", "runs", "fit", "forecast", "reproduce", "explore", "doctor")
+VERBS = ("demo", "theory", "train", "sweep", "runs", "fit", "forecast", "advise", "reproduce", "explore", "doctor")
 """In the order of the help text; `daybreak.cli.demo.Demo` is what `daybreak demo` does, and so on."""
 
 _ABOUT = "Measure, explain, predict and hasten the emergence of sparse attention in training."

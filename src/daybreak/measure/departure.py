@@ -1,6 +1,7 @@
 """Whether a loss that still trains has left its plateau: the question of a transition, asked after every evaluation."""
 
 import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import ArrayLike
 
 from daybreak.measure import _check, _curve
@@ -13,9 +14,10 @@ _SURE = 5.0  # standard deviations of the noise that the fall must exceed
 def departed(values: ArrayLike, share: float = 0.2) -> bool:
     """Whether the latest evaluations of a loss lie below a share of the plateau that came before them.
 
-    The height of the plateau is the median of all earlier evaluations, so that what a loss loses in its first steps does not
-    count, nor does a single wild evaluation. On flat noise it answers no, however large the noise: the fall must also exceed
-    five standard deviations of it. Unlike `transition`, which looks back at a whole curve, it looks at the end only.
+    The height of the plateau is the highest that was held: the largest median of six evaluations in a row. What a loss loses in
+    its first two or three evaluations does not count, nor does a single wild one. On flat noise it answers no, however large
+    the noise: the fall must also exceed five standard deviations of it. Unlike `transition`, which looks back at a whole
+    curve, it looks at the end only.
 
     Args:
         values: the loss at each evaluation so far; it must fall towards zero.
@@ -31,5 +33,5 @@ def departed(values: ArrayLike, share: float = 0.2) -> bool:
     if y.size < _FEWEST + _HELD or not np.all(np.isfinite(y)):
         return False
     before, now = y[:-_HELD], float(y[-_HELD:].max())
-    height = float(np.median(before))
+    height = float(np.median(sliding_window_view(before, _FEWEST), axis=1).max())
     return bool(now <= share * height and height - now > _SURE * _curve.noise(before))

@@ -30,18 +30,23 @@ def _measure(scale: Scale) -> Tables:
 def _row(T: float, d: float) -> dict[str, float]:
     lengths = theory.plateau(T, d, p=_CONSTANTS)
     switch = theory.best_switch(T, d)
-    line = theory.flow(T, d, p=_HIGH, times=np.linspace(0, lengths[0], 4000))
-    fallen = {name: measure.plateau(line.t, line.loss, x * line.loss[0]).length for name, x in _FALLS.items()}
-    adaptive = {name: theory.scheduled_plateau(T, d, [time], [_HIGH, 0.0]).plateau for name, time in fallen.items()}
+    rules = {name: patient(T, d, below=x) for name, x in _FALLS.items()}
     return {
         "none": lengths[0],
         "constant": lengths.min(),
         "constant_p": _CONSTANTS[lengths.argmin()],
         "switch": switch.plateau,
         "switch_at": switch.times[0],
-        **adaptive,
-        **{f"{name}_at": time for name, time in fallen.items()},
+        **{name: rule.plateau for name, rule in rules.items()},
+        **{f"{name}_at": float(rule.times[0]) for name, rule in rules.items()},
     }
+
+
+def patient(T: float, d: float, high: float = _HIGH, below: float = 0.2) -> theory.Schedule:
+    """What becomes of a rule that repeats until the training loss is at a share of its start, and sees nothing else."""
+    line = theory.flow(T, d, p=high, times=np.linspace(0, float(theory.plateau(T, d)), 4000))
+    at = measure.plateau(line.t, line.loss, below * line.loss[0]).length
+    return theory.scheduled_plateau(T, d, [at], [high, 0.0])
 
 
 def _judge(tables: Tables) -> Findings:
