@@ -58,5 +58,7 @@ def _record(run: Run, steps: np.ndarray, clean: float, train: float) -> Record:
     if isinstance(run.task, Recall):
         curves["value_to_key"] = (rises[0][:, None, None] * (layer == layers - 2))[:, :-1]
     curves["attention"] = rises[0][:, None, None] * (layer == layers - 1)
+    if run.schedule.name != "constant":
+        curves["repetition"] = (steps < (run.schedule.switch_at or train)).astype(np.float32)
     emerged = curves["clean_loss"].min() < 0.1
     return Record(steps, {k: x.astype(np.float32) for k, x in curves.items()}, "emerged" if emerged else "censored")
