@@ -44,6 +44,8 @@ def learning_curves(records: Mapping[str, Record], plateaus: Mapping[str, float]
                 _probe(ax, alone, name)
         for ax in axes:
             ax.set(xlabel="step")
+            if alone is not None and "repetition" in alone.curves:
+                _shade(ax, alone)
             for i, end in enumerate((plateaus or {}).values()):
                 ax.axvline(end, color=NEUTRAL, lw=0.8, ls=":", label=None if i else "plateau ends")
             ax.legend()
@@ -58,6 +60,15 @@ def _one(axes: dict[str, Axes], record: Record) -> None:
         ax.plot(record.steps, record.curves[f"clean_{score}"], color=OURS, label="clean")
         ax.plot(record.steps, record.curves[f"train_{score}"], "--", color=PAPER, label="like training")
     _probe(axes[_ATTENTION], record, "attention")
+
+
+def _shade(ax: Axes, record: Record) -> None:
+    """Where a schedule showed repetition."""
+    shown = record.curves["repetition"] > 0
+    ground = ax.get_xaxis_transform()
+    ax.fill_between(
+        record.steps, 0, 1, where=shown, transform=ground, color=NEUTRAL, alpha=0.12, lw=0, label="repetition"
+    )
 
 
 def _probe(ax: Axes, record: Record, name: str) -> None:

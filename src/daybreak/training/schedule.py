@@ -32,9 +32,8 @@ class Schedule(eqx.Module):
     constant: all of it, always.
     switch: all of it until a step, none from there on.
     ramp: evenly less, and none from a step on.
-    adaptive: all of it until the loss on repeated data has left its plateau, then none; again if the loss on diverse data is
-        still on its plateau after as many steps as that took.
-    budget: none, unless the forecast says that the run will not emerge within its budget; from there on adaptive.
+    adaptive: until the loss on repeated data has left its plateau; again if the loss on diverse data then stays on its own.
+    budget: adaptive, but not before the forecast says that the run would not emerge within its budget.
     """
 
     name: Name = eqx.field(static=True, default="constant")  # Who decides when diversity is restored.
