@@ -44,7 +44,7 @@ seeds = 16
 evaluation = 64
 [task]
 name = "single-location"
-T = [12, 16, 20, 24]
+T = [16, 24]
 d = 4
 [model]
 name = "transformer"
