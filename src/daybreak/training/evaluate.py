@@ -49,6 +49,7 @@ def _stack(*trees: Any) -> Any:
     return jax.tree.map(lambda *x: jnp.stack([jnp.asarray(y) for y in x]), *trees)
 
 
+@jax.jit  # traced once, though a program asks for its shapes before it calls it
 def measure(run: Run, parameters: PyTree, world: PyTree, sets: EvaluationSets) -> dict[str, Array]:
     """One row of a record. Both sets share one compiled body."""
     size = sets.examples.target.shape[1]
@@ -80,6 +81,7 @@ def _blank(function: Callable[[], PyTree]) -> PyTree:
     return jax.tree.map(lambda x: jnp.zeros(x.shape, x.dtype), jax.eval_shape(function))
 
 
+@jax.jit
 def _score(run: Run, parameters: PyTree, world: PyTree, example: Example, clean: Bool[Array, ""]) -> dict[str, Array]:
     """All that is measured of one example; of one that is not clean only loss and accuracy are read."""
     outputs = run.model.apply(parameters, example.inputs, run.ends, attention=True)

@@ -1,6 +1,7 @@
 """Train a cohort to its end: steps, evaluations, and who has emerged."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import final
 
@@ -82,7 +83,7 @@ def evaluations(runs: Sequence[Run], resume: Mapping[str, bytes] | None = None) 
         DamagedCheckpoint: before any training, if a checkpoint is not one of its run.
     """
     members = _cohort.stack(runs)
-    learners, ground = _cohort.begin(members)
+    learners, ground = _begun(members)
     watches = [_Watch(run) for run in runs]
     learners = _take_up(learners, watches, resume or {})
     while any(watch.outcome is None for watch in watches):
@@ -102,6 +103,21 @@ def evaluations(runs: Sequence[Run], resume: Mapping[str, bytes] | None = None) 
             watches,
             learners,
         )
+
+
+def _begun(members: Run) -> tuple[_cohort.Learner, _cohort.Ground]:
+    """Begin, while the program that will train is compiled beside it: for that it is called with nobody active."""
+    none = jnp.zeros(len(jax.tree.leaves(members)[0]), bool)
+
+    def compile_training() -> None:
+        blank = jax.tree.map(lambda x: jnp.zeros(x.shape, x.dtype), jax.eval_shape(_cohort.begin, members))
+        _cohort.advance(members, *blank, jnp.zeros(none.shape, int), none, none)
+
+    with ThreadPoolExecutor(1) as beside:
+        compiled = beside.submit(compile_training)
+        begun = _cohort.begin(members)
+        compiled.result()
+    return begun
 
 
 def _take_up(learners: _cohort.Learner, watches: "list[_Watch]", resume: Mapping[str, bytes]) -> _cohort.Learner:
