@@ -61,8 +61,8 @@ def _draw(desk: Desk, asked: Asked, colours: Palette) -> Drawing:
     if not desk.studies():
         return Drawing(
             said=commands(
-                f"The folder {str(desk.results)!r} has no results. Reproduce some figures, a minute in all:",
-                f"daybreak reproduce --scale laptop --out {desk.results}",
+                f"The folder {str(desk.results)!r} has no results. Reproduce some figures, half a minute in all:",
+                f"daybreak reproduce fig1c fig2-left b-fig10 --out {desk.results}",
             )
         )
     found = _found(desk, asked)
