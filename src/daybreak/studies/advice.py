@@ -226,7 +226,7 @@ def _recommended(T: int, d: int, copies: list[int], reference: Reference, result
         times = _read(path)
         name = schedules.best_adaptive(times, "regression")
         factor, interval = schedules.speed_up(times, "regression", name, "none")
-        measured = (Gain(factor, interval, "our study of schedules, T = 32, d = 32"),)
+        measured = (Gain(factor, interval, "our study of schedules, T = 64, d = 16, width 64"),)
         if name.startswith("adaptive, p"):
             p = float(name.rpartition("=")[2])
             return Option(

@@ -14,7 +14,18 @@ _EMERGED = 0.6  # accuracy half-way through the transition of recall; a regressi
 _ROWS = 60  # evaluations that are kept of a run's curves
 _NEAR = 0.1  # share of the true transition within which diversity should be restored
 
-_SMALL_RECALL = """
+_REGRESSION = """
+preset = "paper-a-regression"
+optimizer.learning_rate = 0.001
+model.width = 64
+model.head_width = 16
+model.mlp = 256
+task.T = 64
+task.d = 16
+stop.every = 10
+stop.budget = 3000
+"""
+_RECALL = """
 preset = "paper-a-recall"
 optimizer.learning_rate = 0.001
 model.layers = 2
@@ -22,9 +33,13 @@ model.width = 64
 model.head_width = 16
 model.mlp = 0
 model.positions = "learned"
+task.N = 16
+task.V = 32
+stop.every = 20
+stop.budget = 6000
 stop.level = 0.95
 """
-"""Two layers of attention, and positions that are learned: one sharp transition to nearly 100 %, within minutes."""
+"""Two layers of attention, and positions that are learned: one sharp transition to nearly 100 %, within a minute."""
 
 
 def _grids(shared: str, B: tuple[int, ...], p: tuple[float, ...], switches: tuple[int, ...]) -> str:
@@ -45,25 +60,9 @@ _SWEEPS: _trained.Sweeps = {
         '\npreset = "paper-a-recall"\ntask.N = 4\ntask.V = 8\nmodel.layers = 2\nstop.level = 0.95\n', (3,), (0.5,), ()
     ),
     "laptop": "seeds = [1, 2, 3, 4, 5]\n"
-    + _grids(
-        """
-preset = "paper-a-regression"
-task.T = 32
-task.d = 32
-stop.every = 10
-stop.budget = 3000
-""",
-        (4, 8),
-        (0.5, 0.9),
-        (200, 300),
-    )
+    + _grids(_REGRESSION, (4, 8), (0.5, 0.9), (200, 400))
     + "\n"
-    + _grids(
-        f"{_SMALL_RECALL}task.N = 16\ntask.V = 32\nstop.every = 20\nstop.budget = 6000\n",
-        (2, 4),
-        (0.5, 0.9),
-        (300, 400, 600),
-    ),
+    + _grids(_RECALL, (2, 4), (0.5, 0.9), (300, 400, 600)),
     "paper": "seeds = 5\n"
     + _grids('\npreset = "paper-a-regression"\n', (4, 16), (0.2, 0.5, 0.9), (1000, 2000))
     + "\n"
@@ -310,7 +309,7 @@ STUDY = Study(
     name="schedules",
     paper="emergence",
     title="Schedules of repetition on trained networks",
-    minutes={"smoke": 1, "laptop": 45, "paper": 3e4},
+    minutes={"smoke": 1, "laptop": 15, "paper": 3e4},
     measure=_trained.training(_SWEEPS, _tables),
     judge=_judge,
     draw=_draw,
