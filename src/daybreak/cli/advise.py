@@ -102,5 +102,5 @@ def _cells(gains: "tuple[Gain, ...]") -> tuple[str, str, str]:
 
 
 def _factor(gain: "Gain") -> str:
-    between = "" if gain.interval is None else f" ({gain.interval.low:.2f} to {gain.interval.high:.2f})"
+    between = "" if gain.interval is None else f" [{gain.interval.low:.2f}, {gain.interval.high:.2f}]"
     return f"{gain.factor:.2f}{between}"

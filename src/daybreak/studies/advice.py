@@ -179,7 +179,7 @@ def of_results(name: str, results: Path) -> Reference:
     kept = runs["p"] == 0 if "p" in runs else np.ones(len(runs["plateau"]), np.bool_)
     if "optimizer" in runs:
         kept &= runs["optimizer"] == "adam"
-    return Reference(f"our runs of {name}", laws.fit(paper.form, laws.select(runs, kept), "tobit").law)
+    return Reference(f"{name}, our runs", laws.fit(paper.form, laws.select(runs, kept), "tobit").law)
 
 
 def advise(T: int, d: int, reference: Reference, results: Path) -> Advice:
@@ -226,7 +226,7 @@ def _recommended(T: int, d: int, copies: list[int], reference: Reference, result
         times = _read(path)
         name = schedules.best_adaptive(times, "regression")
         factor, interval = schedules.speed_up(times, "regression", name, "none")
-        measured = (Gain(factor, interval, "our study of schedules, T = 64, d = 16, width 64"),)
+        measured = (Gain(factor, interval, "study schedules"),)
         if name.startswith("adaptive, p"):
             p = float(name.rpartition("=")[2])
             return Option(
@@ -244,6 +244,8 @@ def _cautions(reference: Reference, steps: float) -> tuple[str, ...]:
     said = [
         "The law is for single-location regression with the paper's network, Adam at 1e-4 and batches of 32.",
         "In recall, copies in the context invite counting instead of recalling: repeat queries (p) there.",
+        "p is by theory alone: the toy model has no biases, with which a Transformer memorises the repeated token.",
+        "In our study (T = 64, d = 16, width 64) p = 0.9 slowed regression down, and adaptive B = 8 was 3 times sooner than none.",
         "The adaptive rule watches a loss that falls towards zero. Where noise keeps it high, raise restore_below.",
     ]
     if isinstance(reference.law, Published):
