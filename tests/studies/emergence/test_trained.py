@@ -103,8 +103,9 @@ def test_curves_are_of_runs_that_figure_3_has(name: str) -> None:
 
 
 def test_laptop_scale_is_the_papers_architecture_optimizer_and_batch() -> None:
+    """Of the paper's figures; a study of our own may have smaller networks."""
     for study in studies.STUDIES:
-        if study.paper == "emergence" and isinstance(study.measure, Training):
+        if study.paper == "emergence" and study.name.startswith("fig") and isinstance(study.measure, Training):
             for run in study.measure.runs("laptop"):
                 model: Any = run.model
                 assert (model.width, model.head_width, model.mlp, run.batch) == (256, 64, 1024, 32)
