@@ -6,7 +6,7 @@ from scipy import stats
 from daybreak import measure, pictures
 from daybreak.lab import Saved
 from daybreak.measure import Interval
-from daybreak.studies._study import Claim, Findings, Study, Table, Tables, Verdict, select, verdict
+from daybreak.studies._study import Claim, Findings, Study, Table, Tables, select, verdict
 from daybreak.studies.emergence import _trained
 from daybreak.tasks import Recall
 
@@ -218,7 +218,7 @@ def _task_claims(times: Table, task: str) -> list[Claim]:
             sentence=f"Repetition that is taken away at the transition brings {level} at least twice as soon as none.",
             paper="proposed, not done (Discussion)",
             ours=f"{adaptive}: {_told(*over_none)} times sooner than none",
-            verdict=_at_least(over_none[1], 2.0),
+            verdict=_trained.above(over_none[1], 2.0),
             note=f"{note} Holds if the interval lies above 2, fails if below.",
         ),
         Claim(
@@ -233,10 +233,6 @@ def _task_claims(times: Table, task: str) -> list[Claim]:
             f"{better.capitalize()} is the mean of the last five evaluations.",
         ),
     ]
-
-
-def _at_least(interval: Interval, bound: float) -> Verdict:
-    return _trained.above(interval, bound)
 
 
 def _detection(times: Table) -> Claim:
