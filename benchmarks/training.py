@@ -44,6 +44,7 @@ import flops
 from daybreak.models import MinimalAttention, Transformer
 from daybreak.tasks import MarkovChain, Recall, SingleLocation
 from daybreak.training import Optimizer, Run, cohort
+from daybreak.training.train import begun
 
 ROUNDS = 5
 CHUNK = 1.0  # seconds of steps in a timed part
@@ -84,8 +85,7 @@ class Ours:
 
     def __init__(self, runs: Sequence[Run]):
         self.members, self.count, self.step = cohort.stack(runs), len(runs), 0
-        self.learners, self.ground = cohort.begin(self.members)
-        self.advance = compiled(self.members, self.learners, self.ground)
+        self.learners, self.ground = begun(self.members)
         self.seconds(1)
 
     def seconds(self, steps: int) -> float:
@@ -93,7 +93,7 @@ class Ours:
         self.step += steps
         until, yes = jnp.full(self.count, self.step, jnp.int32), jnp.ones(self.count, bool)
         start = time.perf_counter()
-        self.learners, row = self.advance(self.members, self.learners, self.ground, until, yes, yes)
+        self.learners, row = cohort.advance(self.members, self.learners, self.ground, until, yes, yes)
         jax.block_until_ready((self.learners, row))
         return time.perf_counter() - start
 
@@ -103,16 +103,13 @@ class Ours:
         return (self.seconds(steps) - evaluation) / (steps * self.count), evaluation / self.count
 
 
-def compiled(members: Run, learners: Any, ground: Any) -> Any:
-    """The program that trains a cohort, from its arrays or from their shapes."""
+def program_mb(members: Run) -> float:
+    """What XLA sets aside for the program that trains a cohort, not run: arguments, results, and all in between."""
+    learners, ground = jax.eval_shape(cohort.begin, members)
     count = jax.tree.leaves(members)[0].shape
     until, yes = jax.ShapeDtypeStruct(count, jnp.int32), jax.ShapeDtypeStruct(count, bool)
-    return cohort.advance.lower(members, learners, ground, until, yes, yes).compile()
-
-
-def program_mb(program: Any) -> float:
-    """What XLA sets aside for a program: arguments, results, and all in between."""
-    memory = program.memory_analysis()
+    memory = cohort.advance.lower(members, learners, ground, until, yes, yes).compile().memory_analysis()
+    assert memory is not None  # noqa: S101
     sizes = memory.argument_size_in_bytes, memory.output_size_in_bytes, memory.temp_size_in_bytes
     return sum(sizes) / 2**20
 
@@ -199,7 +196,6 @@ def measure(name: str) -> Report:
         "first_step_seconds": first,
         "first_step_met": first <= FIRST_STEP,
         "peak_memory_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
-        "program_memory_mb": program_mb(ours.advance),
     }
     if case.ratio is not None:
         return report | against_peer(case, case.ratio, ours, steps)
@@ -299,7 +295,7 @@ def growth() -> Report:
     memory = []
     for T in GROWTH_LENGTHS:
         members = cohort.stack([Run(SingleLocation(T=T, d=16), Transformer())])
-        memory.append(program_mb(compiled(members, *jax.eval_shape(cohort.begin, members))))
+        memory.append(program_mb(members))
     T, found = np.array(GROWTH_LENGTHS, float), np.array(memory)
     terms = np.stack([np.ones_like(T), T, T**2], axis=1)
     parts, _ = nnls(terms / found[:, None], np.ones_like(found))

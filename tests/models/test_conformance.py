@@ -88,6 +88,15 @@ def test_batches_of_sequences_and_of_members_equal_single_calls(model: AnyModel,
             np.testing.assert_allclose(many[i, j], model.apply(member, sequence, ends).values, rtol=1e-4, atol=1e-5)
 
 
+@pytest.mark.parametrize(("model", "ends"), [*CASES, (_small(dropout=0.5), VECTORS)])
+def test_a_batch_equals_its_sequences(model: AnyModel, ends: Ends) -> None:
+    """What is dropped follows from a sequence's own key."""
+    parameters, inputs, keys = _warm(model, ends), _inputs(ends), jax.random.split(jax.random.key(8), 4)
+    many = model.batch(parameters, inputs, ends, keys)
+    for found, sequence, key in zip(many, inputs, keys, strict=True):
+        np.testing.assert_allclose(found, model.apply(parameters, sequence, ends, key=key).values, rtol=1e-4, atol=1e-5)
+
+
 @each_case
 def test_every_parameter_matters(model: AnyModel, ends: Ends) -> None:
     """No parameter is drawn that no output depends on."""

@@ -6,10 +6,10 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from daybreak.models import Ends, MinimalAttention, Model, Output, Transformer
+from daybreak.models import Ends, MinimalAttention, Model, Output, ToyAttention, Transformer
 from daybreak.tasks import MarkovChain, Recall, SingleLocation
 from daybreak.training import Run, cohort
-from daybreak.training.evaluate import evaluation_sets, measure
+from daybreak.training.evaluate import evaluation_sets, measure, parts
 
 KEY = jax.random.key(0)
 
@@ -124,3 +124,24 @@ def test_chunks_of_an_evaluation_do_not_matter() -> None:
     examples = eqx.filter(jax.tree.map(lambda x: x[0], sets.examples), eqx.is_array)
     outputs = jax.vmap(lambda x: run.model.apply(parameters, x, run.ends).values)(examples.inputs)
     assert float(row["clean_loss"]) == pytest.approx(float(jnp.mean(jax.vmap(task.loss)(outputs, examples))), rel=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("examples", "length", "count"),
+    [(32, 128, 1), (32, 256, 2), (3000, 25, 20), (2000, 25, 16), (9001, 25, 1), (5, 9999, 1)],
+)
+def test_examples_are_cut_into_equal_parts_that_fit_the_cache(examples: int, length: int, count: int) -> None:
+    """3 000 sequences of 25 are twenty times 150; a prime number of them stays whole."""
+    assert parts(examples, length) == count
+
+
+@pytest.mark.parametrize("size", [96, 97])
+def test_an_evaluation_in_parts_is_that_of_all_examples(size: int) -> None:
+    """96 examples are cut evenly; of 97, a prime, as many as fit are taken at a time, and then the rest."""
+    run = Run(SingleLocation(T=256, d=4), ToyAttention(scale=1.0), evaluation=size)
+    learners, ground = cohort.begin(cohort.stack([run]))
+    learner, ground = jax.tree.map(lambda x: x[0], (learners, ground))
+    row = measure(run, learner.parameters, ground.world, ground.evaluation)
+    clean = jax.tree.map(lambda x: x[0], ground.evaluation.examples)
+    outputs = jax.vmap(lambda x: run.model.apply(learner.parameters, x, run.ends).values)(clean.inputs)
+    np.testing.assert_allclose(row["clean_loss"], jnp.mean(jax.vmap(run.task.loss)(outputs, clean)), rtol=1e-5)

@@ -19,6 +19,10 @@ def _run(**changes) -> Run:
     return Run(**settings | changes)
 
 
+def _programs() -> int:
+    return cohort.advance._cache_size()  # pyright: ignore[reportAttributeAccessIssue]
+
+
 def test_a_member_is_what_it_would_be_alone() -> None:
     """Seeds, learning rates, repetition and initial scales differ; 50 steps, to float tolerance."""
     runs = [
@@ -45,11 +49,11 @@ def test_how_steps_are_grouped_does_not_matter() -> None:
 
 def test_one_program_for_all_scalars_and_lengths() -> None:
     train([_run(seed=s) for s in (0, 1)])
-    before = cohort.advance._cache_size()  # pyright: ignore[reportAttributeAccessIssue]
+    before = _programs()
     train(
         [_run(seed=9, task=SingleLocation(T=6, d=3, B=3, p=0.1), optimizer=Optimizer(learning_rate=1e-2)), _run(seed=8)]
     )
-    assert cohort.advance._cache_size() == before  # pyright: ignore[reportAttributeAccessIssue]
+    assert _programs() == before
 
 
 def test_a_run_that_diverges_does_not_harm_the_others() -> None:
@@ -96,8 +100,9 @@ def test_the_trained_toy_model_emerges_when_its_theory_says() -> None:
     ],
 )
 def test_every_task_and_optimizer_learns_something(task, model, optimizer: Optimizer) -> None:
-    stop = Stop(budget=80, every=40, level=0.0)
+    stop, before = Stop(budget=80, every=40, level=0.0), _programs()
     (record,) = train([_run(task=task, model=model, optimizer=optimizer, stop=stop, batch=16)])
+    assert _programs() == before + 1  # what is compiled while worlds are drawn is what trains
     assert record.curves["train_loss"][-1] < record.curves["train_loss"][0]
     accuracies = set() if task.guess().accuracy is None else {"clean_accuracy", "train_accuracy"}
     probes = {"attention", "entropy", *task.circuits()} | ({"kl"} if isinstance(task, MarkovChain) else set())
@@ -109,14 +114,6 @@ def test_runs_of_different_shape_are_refused() -> None:
         train([_run(), _run(batch=9)])
     with pytest.raises(RequestError, match="at least one run"):
         train([])
-
-
-@pytest.mark.parametrize(
-    ("batch", "length", "parts"), [(32, 256, 1), (3000, 25, 10), (2000, 25, 8), (9001, 25, 1), (5, 9999, 1)]
-)
-def test_a_batch_is_cut_into_equal_parts_that_fit_the_cache(batch: int, length: int, parts: int) -> None:
-    """3 000 sequences of 25 are ten times 300; a prime number of them stays whole."""
-    assert cohort._parts(batch, length) == parts
 
 
 def test_in_parts_a_gradient_is_the_same() -> None:

@@ -8,10 +8,11 @@ from abc import abstractmethod
 from typing import Any, Generic, NamedTuple, TypeVar
 
 import equinox as eqx
-from jaxtyping import Array, Float, Int, PRNGKeyArray
+import jax
+from jaxtyping import Array, Float, Int, Key, PRNGKeyArray
 
 Parameters = TypeVar("Parameters")
-Inputs = Float[Array, "length features"] | Int[Array, " length"]
+Inputs = Float[Array, "*sequences length features"] | Int[Array, "*sequences length"]
 
 
 class Ends(NamedTuple):
@@ -31,8 +32,8 @@ class Output(NamedTuple):
     position.
     """
 
-    values: Float[Array, "reads outputs"]
-    attention: tuple[Float[Array, "heads rows length"], ...] | None
+    values: Float[Array, "*sequences reads outputs"]
+    attention: tuple[Float[Array, "*sequences heads rows length"], ...] | None
 
 
 class Model(eqx.Module, Generic[Parameters]):
@@ -52,7 +53,7 @@ class Model(eqx.Module, Generic[Parameters]):
         key: PRNGKeyArray | None = None,
         attention: bool = False,
     ) -> Output:
-        """Outputs for one sequence; the caller batches with `vmap`.
+        """Outputs for one sequence.
 
         Args:
             parameters: as drawn by `init`.
@@ -61,6 +62,12 @@ class Model(eqx.Module, Generic[Parameters]):
             key: for dropout; without it nothing is dropped.
             attention: whether to return attention maps.
         """
+
+    def batch(
+        self, parameters: Parameters, inputs: Inputs, ends: Ends, keys: Key[Array, " sequences"]
+    ) -> Float[Array, "sequences reads outputs"]:
+        """Outputs for many sequences, each with its key."""
+        return jax.vmap(lambda x, key: self.apply(parameters, x, ends, key=key).values)(inputs, keys)
 
 
 AnyModel = Model[Any]

@@ -1,5 +1,7 @@
 """The Transformer: as many blocks of attention and MLP as asked for, with every choice the papers make a setting."""
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any, Literal, final, get_args
 from zlib import crc32
 
@@ -7,7 +9,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float, PRNGKeyArray
+from jaxtyping import Array, Float, Key, PRNGKeyArray
 
 from daybreak.errors import RequestError
 from daybreak.models import _layers
@@ -65,30 +67,29 @@ class Transformer(Model[Parameters]):
 
     def init(self, key: PRNGKeyArray, ends: Ends) -> Parameters:
         """Draw all parameters; each from a key of its own name, so that a setting changes only what it concerns."""
-        stream = self._stream_width(ends)
-        inside = self.heads * self.head_width
+        stream, inside = self._stream_width(ends), self.heads * self.head_width
+        shapes = {
+            "query": (stream, inside),
+            "key": (stream, inside),
+            "value": (stream, inside),
+            "out": (inside, stream),
+        }
+        if self.mlp:
+            shapes |= {"up": (stream, self.mlp), "down": (self.mlp, stream)}
+        kinds = {f"block{i}.{part}": (*shapes[part], self.weights) for i in range(self.layers) for part in shapes}
+        drawn = _linears(key, kinds | {"readout": (stream, ends.outputs, self.ends)}, self.bias)
         made: Parameters = {
             "embed": self._embedding(_key(key, "embed"), ends),
-            "readout": self._linear(_key(key, "readout"), stream, ends.outputs, self.ends, self.readout_scale),
+            "readout": _scaled(drawn["readout"], self.readout_scale),
         }
         if self.positions == "learned":
             noise = jax.random.normal(_key(key, "positions"), (ends.length, self.width))
             made["positions"] = self.position_scale * noise
         for i in range(self.layers):
-            name = f"block{i}"
-            block = {
-                part: self._linear(_key(key, f"{name}.{part}"), stream, inside, self.weights)
-                for part in ("query", "key", "value")
-            }
-            block["out"] = self._linear(_key(key, f"{name}.out"), inside, stream, self.weights)
-            if self.mlp:
-                block["up"] = self._linear(_key(key, f"{name}.up"), stream, self.mlp, self.weights)
-                block["down"] = self._linear(_key(key, f"{name}.down"), self.mlp, stream, self.weights)
+            made[f"block{i}"] = {part: drawn[f"block{i}.{part}"] for part in shapes}
             if self.norm != "none":
-                block |= {
-                    part: _layers.norm_parameters(stream) for part in (("norm1", "norm2") if self.mlp else ("norm1",))
-                }
-            made[name] = block
+                norms = ("norm1", "norm2") if self.mlp else ("norm1",)
+                made[f"block{i}"] |= {part: _layers.norm_parameters(stream) for part in norms}
         if self.norm == "pre":
             made["norm"] = _layers.norm_parameters(stream)
         return made
@@ -99,41 +100,57 @@ class Transformer(Model[Parameters]):
         inputs: Inputs,
         ends: Ends,
         *,
-        key: PRNGKeyArray | None = None,
+        key: Key[Array, "*sequences"] | None = None,
         attention: bool = False,
     ) -> Output:
-        """Outputs at the read positions of one sequence."""
+        """Outputs at the read positions of one sequence, or of many: inputs and key may have an axis of sequences."""
         x = self._embed(parameters, inputs, ends)
         everywhere, reads = np.arange(ends.length), np.array(ends.reads)
         maps = []
         for i in range(self.layers):
             rows = reads if i == self.layers - 1 else everywhere
-            x, weights = self._block(
-                parameters[f"block{i}"], x, rows, None if key is None else jax.random.fold_in(key, i)
-            )
+            x, weights = self._block(parameters[f"block{i}"], x, rows, partial(self._drop, key, i))
             maps.append(weights)
         if self.norm == "pre":
             x = _layers.layer_norm(parameters["norm"], x)
         return Output(_layers.linear(parameters["readout"], x), tuple(maps) if attention else None)
 
-    def _block(self, block: Parameters, x: Float[Array, "length width"], rows: np.ndarray, key: PRNGKeyArray | None):
+    def batch(
+        self, parameters: Parameters, inputs: Inputs, ends: Ends, keys: Key[Array, " sequences"]
+    ) -> Float[Array, "sequences reads outputs"]:
+        """All sequences at once: products of all their rows, which `vmap` would not find on the way back."""
+        return self.apply(parameters, inputs, ends, key=keys).values
+
+    def _block(
+        self, block: Parameters, x: Float[Array, "*sequences length width"], rows: np.ndarray, drop: Callable
+    ) -> tuple[Float[Array, "*sequences rows width"], Float[Array, "*sequences heads rows length"]]:
         """One block, computed at the given rows; keys and values at every position."""
-        keys = (None, None) if key is None else tuple(jax.random.split(key))
-        all_rows = rows.size == x.shape[0]
+        length = x.shape[-2]
         before = _layers.layer_norm(block["norm1"], x) if self.norm == "pre" else x
-        stream, asking = (x, before) if all_rows else (x[rows], before[rows])
-        mask = np.arange(x.shape[0])[None, :] <= rows[:, None] if self.causal else None
+        stream, asking = (x, before) if rows.size == length else (x[..., rows, :], before[..., rows, :])
+        mask = np.arange(length)[None, :] <= rows[:, None] if self.causal else None
         attended, weights = _layers.attend(block, asking, before, self.heads, mask)
-        x = self._add(block.get("norm1"), stream, _layers.drop(attended, self.dropout, keys[0]))
+        x = self._add(block.get("norm1"), stream, drop(0, attended))
         if not self.mlp:
             return x, weights
         before = _layers.layer_norm(block["norm2"], x) if self.norm == "pre" else x
         hidden = _layers.linear(block["up"], before)
         hidden = jax.nn.relu(hidden) if self.activation == "relu" else jax.nn.gelu(hidden)
-        out = _layers.linear(block["down"], hidden)
-        return self._add(block.get("norm2"), x, _layers.drop(out, self.dropout, keys[1])), weights
+        return self._add(block.get("norm2"), x, drop(1, _layers.linear(block["down"], hidden))), weights
 
-    def _add(self, norm: Parameters | None, x: Float[Array, "rows width"], part: Float[Array, "rows width"]):
+    def _drop(
+        self, key: Key[Array, "*sequences"] | None, block: int, part: int, x: Float[Array, "*sequences rows width"]
+    ) -> Float[Array, "*sequences rows width"]:
+        """Dropout of a part's output, from a key of each sequence, block and part."""
+        if key is None or not self.dropout:
+            return x
+
+        def one(key: PRNGKeyArray, x: Float[Array, "rows width"]) -> Float[Array, "rows width"]:
+            return _layers.drop(x, self.dropout, jax.random.split(jax.random.fold_in(key, block))[part])
+
+        return (jax.vmap(one) if key.ndim else one)(key, x)
+
+    def _add(self, norm: Parameters | None, x: Array, part: Array) -> Float[Array, "*sequences rows width"]:
         out = x + part if self.residual else part
         return _layers.layer_norm(norm, out) if self.norm == "post" and norm is not None else out
 
@@ -144,29 +161,42 @@ class Transformer(Model[Parameters]):
         size = ends.features if ends.tokens is None else ends.tokens
         assert size is not None  # noqa: S101
         if ends.tokens is None:
-            return self._linear(key, size, self.width, self.ends, self.embedding_scale)
-        how = "normal" if self.ends == "torch" else self.ends  # PyTorch draws embeddings and linear maps differently
-        weight = _layers.linear_parameters(key, size, self.width, how, bias=False)["weight"]
-        return {"weight": self.embedding_scale * weight}
+            made = _layers.linear_parameters(key, size, self.width, self.ends, self.bias)
+        else:  # PyTorch draws embeddings and linear maps differently
+            how = "normal" if self.ends == "torch" else self.ends
+            made = _layers.linear_parameters(key, size, self.width, how, bias=False)
+        return _scaled(made, self.embedding_scale)
 
-    def _embed(self, parameters: Parameters, inputs: Inputs, ends: Ends) -> Float[Array, "length stream"]:
+    def _embed(self, parameters: Parameters, inputs: Inputs, ends: Ends) -> Float[Array, "*sequences length stream"]:
         weights = parameters["embed"]["weight"]
         x = weights[inputs] if ends.tokens is not None else _layers.linear(parameters["embed"], inputs)
         match self.positions:
             case "sinusoidal":
-                return x + self.position_scale * _layers.sinusoids(ends.length, self.width)
+                places = self.position_scale * _layers.sinusoids(ends.length, self.width)
+                return x + jnp.broadcast_to(places, x.shape)
             case "learned":
-                return x + parameters["positions"]
+                return x + jnp.broadcast_to(parameters["positions"], x.shape)
             case "one-hot":
-                return jnp.concatenate([x, jnp.eye(ends.length)], axis=1)
+                places = jnp.broadcast_to(jnp.eye(ends.length), (*x.shape[:-1], ends.length))
+                return jnp.concatenate([x, places], axis=-1)
             case "none":
                 return x
 
-    def _linear(
-        self, key: PRNGKeyArray, fan_in: int, fan_out: int, how: Initialisation, scale: Any = 1.0
-    ) -> Parameters:
-        made = _layers.linear_parameters(key, fan_in, fan_out, how, self.bias)
-        return jax.tree.map(lambda x: scale * x, made)
+
+def _linears(key: PRNGKeyArray, kinds: dict[str, tuple[int, int, str]], bias: bool) -> dict[str, Parameters]:
+    """Linear maps by name, each from its own key; those of a kind are drawn by one program, which is quick to compile."""
+    made = {}
+    for kind in dict.fromkeys(kinds.values()):
+        names = [name for name in kinds if kinds[name] == kind]
+        numbers = np.array([crc32(name.encode()) for name in names], np.uint32)
+        keys = jax.vmap(jax.random.fold_in, (None, 0))(key, numbers)
+        alike = jax.vmap(lambda key, kind=kind: _layers.linear_parameters(key, *kind, bias=bias))(keys)
+        made |= {name: jax.tree.map(lambda x, i=i: x[i], alike) for i, name in enumerate(names)}
+    return made
+
+
+def _scaled(parameters: Parameters, scale: Any) -> Parameters:
+    return jax.tree.map(lambda x: scale * x, parameters)
 
 
 def _key(key: PRNGKeyArray, name: str) -> PRNGKeyArray:

@@ -15,7 +15,7 @@ from jaxtyping import Array, Bool, Int, Key, PRNGKeyArray, PyTree
 
 from daybreak.errors import RequestError
 from daybreak.tasks import Example
-from daybreak.training.evaluate import ROWS_OF_A_CHUNK, EvaluationSets, evaluation_sets, measure
+from daybreak.training.evaluate import EvaluationSets, evaluation_sets, measure, parts
 from daybreak.training.run import Run, shape, without_stop
 from daybreak.training.schedule import thinned
 
@@ -52,8 +52,8 @@ def stack(runs: Sequence[Run]) -> Run:
 
 @partial(jax.jit, compiler_options={"xla_backend_optimization_level": 1})  # runs once: quick to compile counts
 def begin(cohort: Run) -> tuple[Learner, Ground]:
-    """Draw worlds, data sets and initial parameters of all members."""
-    return _each(_begin, cohort)
+    """Draw worlds, data sets and initial parameters of all members, of types that their shapes alone tell."""
+    return jax.tree.map(lambda x: jax.lax.convert_element_type(x, x.dtype), _each(_begin, cohort))
 
 
 @jax.jit
@@ -112,31 +112,23 @@ def _step(run: Run, learner: Learner, ground: Ground, repeats: Bool[Array, ""]) 
     keys = jax.random.split(jax.random.fold_in(_stream(run, "dropout"), learner.step), len(examples.target))
 
     def loss(parameters: PyTree, examples: Example, keys: Key[Array, " examples"]):
-        outputs = jax.vmap(lambda x, key: run.model.apply(parameters, x, run.ends, key=key).values)(
-            examples.inputs, keys
-        )
+        outputs = run.model.batch(parameters, examples.inputs, run.ends, keys)
         return jnp.mean(jax.vmap(run.task.loss)(outputs, examples))
 
-    parts = _parts(len(examples.target), run.ends.length)
-    gradient = _mean(lambda part: jax.grad(loss)(learner.parameters, *part), (examples, keys), parts)
+    count = parts(len(examples.target), run.ends.length)
+    gradient = _mean(lambda part: jax.grad(loss)(learner.parameters, *part), (examples, keys), count)
     parameters, optimizer = run.optimizer.step(gradient, learner.optimizer, learner.parameters)
     return Learner(parameters, optimizer, learner.step + 1)
 
 
-def _parts(batch: int, length: int) -> int:
-    """Into how many equal parts a batch is cut so that what a CPU works on stays in its cache."""
-    least = -(-batch * length // ROWS_OF_A_CHUNK) if jax.default_backend() == "cpu" else 1
-    return next((parts for parts in range(least, 2 * least) if batch % parts == 0), 1)
-
-
-def _mean(function: Callable[[PyTree], PyTree], batch: PyTree, parts: int) -> PyTree:
-    """The mean over the parts of a batch, one after the other."""
-    if parts == 1:
+def _mean(function: Callable[[PyTree], PyTree], batch: PyTree, count: int) -> PyTree:
+    """The mean over as many parts of a batch, one after the other."""
+    if count == 1:
         return function(batch)
-    cut = jax.tree.map(lambda x: x.reshape(parts, -1, *x.shape[1:]), batch)
+    cut = jax.tree.map(lambda x: x.reshape(count, -1, *x.shape[1:]), batch)
     start = jax.tree.map(lambda x: jnp.zeros(x.shape, x.dtype), jax.eval_shape(lambda: function(_at(cut, 0))))
     total, _ = jax.lax.scan(lambda sum_, part: (jax.tree.map(jnp.add, sum_, function(part)), None), start, cut)
-    return jax.tree.map(lambda x: x / parts, total)
+    return jax.tree.map(lambda x: x / count, total)
 
 
 def _at(tree: PyTree, i: int) -> PyTree:

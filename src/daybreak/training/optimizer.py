@@ -5,7 +5,9 @@ from typing import Literal, final
 
 import equinox as eqx
 import jax
+import jax.numpy as jnp
 import optax
+from jax.flatten_util import ravel_pytree
 from jaxtyping import PyTree
 
 from daybreak.errors import RequestError
@@ -34,23 +36,24 @@ class Optimizer(eqx.Module):
                 raise RequestError(f"{field} = {value} is not allowed: it must be a finite number of at least 0.")
 
     def init(self, parameters: PyTree) -> PyTree:
-        """State before the first step."""
-        return self._direction().init(parameters)
+        """State before the first step: of all parameters in one row, for which one small program is compiled."""
+        return self._direction().init(ravel_pytree(parameters)[0])
 
     def step(self, gradient: PyTree, state: PyTree, parameters: PyTree) -> tuple[PyTree, PyTree]:
         """Parameters and state after one step."""
-        direction, state = self._direction().update(gradient, state, parameters)
-        moved = jax.tree.map(lambda x, u: x - self.learning_rate * u, parameters, direction)
+        row, shaped = ravel_pytree(gradient)
+        direction, state = self._direction().update(row, state)
+        decay = self.weight_decay if self.name == "adamw" else 0.0
+        moved = jax.tree.map(
+            lambda x, u: x - self.learning_rate * (u + decay * x), parameters, shaped(jnp.asarray(direction))
+        )
         return moved, state
 
     def _direction(self) -> optax.GradientTransformation:
-        """The step before it is scaled by the learning rate, which may be traced."""
-        parts = [optax.clip_by_global_norm(self.clip)] if self.clip else []
+        """The step before weights decay and it is scaled by the learning rate, which may be traced."""
+        clip = [optax.clip_by_global_norm(self.clip)] if self.clip else []
         match self.name:
             case "sgd":
-                parts += [optax.trace(self.momentum) if self.momentum else optax.identity()]
-            case "adam":
-                parts += [optax.scale_by_adam()]
-            case "adamw":
-                parts += [optax.scale_by_adam(), optax.add_decayed_weights(self.weight_decay)]
-        return optax.chain(*parts)
+                return optax.chain(*clip, optax.trace(self.momentum) if self.momentum else optax.identity())
+            case "adam" | "adamw":
+                return optax.chain(*clip, optax.scale_by_adam())

@@ -83,7 +83,7 @@ def evaluations(runs: Sequence[Run], resume: Mapping[str, bytes] | None = None) 
         DamagedCheckpoint: before any training, if a checkpoint is not one of its run.
     """
     members = _cohort.stack(runs)
-    learners, ground = _begun(members)
+    learners, ground = begun(members)
     watches = [_Watch(run) for run in runs]
     learners = _take_up(learners, watches, resume or {})
     while any(watch.outcome is None for watch in watches):
@@ -105,7 +105,7 @@ def evaluations(runs: Sequence[Run], resume: Mapping[str, bytes] | None = None) 
         )
 
 
-def _begun(members: Run) -> tuple[_cohort.Learner, _cohort.Ground]:
+def begun(members: Run) -> tuple[_cohort.Learner, _cohort.Ground]:
     """Begin, while the program that will train is compiled beside it: for that it is called with nobody active."""
     none = jnp.zeros(len(jax.tree.leaves(members)[0]), bool)
 
