@@ -126,19 +126,16 @@ def test_chunks_of_an_evaluation_do_not_matter() -> None:
     assert float(row["clean_loss"]) == pytest.approx(float(jnp.mean(jax.vmap(task.loss)(outputs, examples))), rel=1e-5)
 
 
-@pytest.mark.parametrize(
-    ("examples", "length", "count"),
-    [(32, 128, 1), (32, 256, 2), (3000, 25, 20), (2000, 25, 16), (9001, 25, 1), (5, 9999, 1)],
-)
-def test_examples_are_cut_into_equal_parts_that_fit_the_cache(examples: int, length: int, count: int) -> None:
-    """3 000 sequences of 25 are twenty times 150; a prime number of them stays whole."""
-    assert parts(examples, length) == count
+@pytest.mark.parametrize(("examples", "count"), [(300, 1), (3000, 10), (2000, 8), (9001, 1)])
+def test_examples_are_cut_into_equal_parts_that_fit_the_cache(examples: int, count: int) -> None:
+    """3 000 sequences of 25 are ten times 300; a prime number of them stays whole."""
+    assert parts(examples, Run(MarkovChain(L=2), MinimalAttention())) == count
 
 
 @pytest.mark.parametrize("size", [96, 97])
 def test_an_evaluation_in_parts_is_that_of_all_examples(size: int) -> None:
     """96 examples are cut evenly; of 97, a prime, as many as fit are taken at a time, and then the rest."""
-    run = Run(SingleLocation(T=256, d=4), ToyAttention(scale=1.0), evaluation=size)
+    run = Run(SingleLocation(T=512, d=4), ToyAttention(scale=1.0), evaluation=size)
     learners, ground = cohort.begin(cohort.stack([run]))
     learner, ground = jax.tree.map(lambda x: x[0], (learners, ground))
     row = measure(run, learner.parameters, ground.world, ground.evaluation)

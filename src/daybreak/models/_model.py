@@ -5,7 +5,7 @@ of a cohort. Models see the ends of a task, never the task.
 """
 
 from abc import abstractmethod
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
 
 import equinox as eqx
 import jax
@@ -38,6 +38,8 @@ class Output(NamedTuple):
 
 class Model(eqx.Module, Generic[Parameters]):
     """How inputs become outputs. Subclasses are final."""
+
+    rows_at_once: ClassVar[int] = 1 << 13  # positions a CPU works on at once: bounds memory, and fits the cache
 
     @abstractmethod
     def init(self, key: PRNGKeyArray, ends: Ends) -> Parameters:

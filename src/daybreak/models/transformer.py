@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any, Literal, final, get_args
+from typing import Any, ClassVar, Literal, final, get_args
 from zlib import crc32
 
 import equinox as eqx
@@ -29,6 +29,8 @@ class Transformer(Model[Parameters]):
     Only what is read is computed: the last block has one row per read position, keys and values apart. Tokens are
     gathered from the embedding, never multiplied as one-hot vectors. Attention maps exist only when asked for.
     """
+
+    rows_at_once: ClassVar[int] = 1 << 11
 
     layers: int = eqx.field(static=True, default=2)  # Blocks.
     heads: int = eqx.field(static=True, default=4)  # Attention heads of a block.

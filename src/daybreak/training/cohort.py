@@ -22,6 +22,10 @@ from daybreak.training.schedule import thinned
 Purpose = Literal["task", "init", "training set", "data", "evaluation", "dropout", "schedule"]
 
 
+_FEW_PARTS = {"xla_cpu_parallel_codegen_split_count": 4}
+"""Into which a program is cut to be compiled side by side; with XLA's own 32 all of them together take a seventh longer."""
+
+
 class Learner(NamedTuple):
     """Where a member stands."""
 
@@ -50,13 +54,15 @@ def stack(runs: Sequence[Run]) -> Run:
     return jax.tree.map(lambda *leaves: jnp.stack([jnp.asarray(x) for x in leaves]), *members)
 
 
-@partial(jax.jit, compiler_options={"xla_backend_optimization_level": 1})  # runs once: quick to compile counts
+@partial(
+    jax.jit, compiler_options=_FEW_PARTS | {"xla_backend_optimization_level": 0}
+)  # runs once: quick to compile counts
 def begin(cohort: Run) -> tuple[Learner, Ground]:
     """Draw worlds, data sets and initial parameters of all members, of types that their shapes alone tell."""
     return jax.tree.map(lambda x: jax.lax.convert_element_type(x, x.dtype), _each(_begin, cohort))
 
 
-@jax.jit
+@partial(jax.jit, compiler_options=_FEW_PARTS)
 def advance(
     cohort: Run,
     learners: Learner,
@@ -115,7 +121,7 @@ def _step(run: Run, learner: Learner, ground: Ground, repeats: Bool[Array, ""]) 
         outputs = run.model.batch(parameters, examples.inputs, run.ends, keys)
         return jnp.mean(jax.vmap(run.task.loss)(outputs, examples))
 
-    count = parts(len(examples.target), run.ends.length)
+    count = parts(len(examples.target), run)
     gradient = _mean(lambda part: jax.grad(loss)(learner.parameters, *part), (examples, keys), count)
     parameters, optimizer = run.optimizer.step(gradient, learner.optimizer, learner.parameters)
     return Learner(parameters, optimizer, learner.step + 1)

@@ -12,13 +12,10 @@ from daybreak.models import Output
 from daybreak.tasks import Example, Task
 from daybreak.training.run import Run
 
-ROWS_OF_A_CHUNK = 1 << 12
-"""Positions worked on at once on a CPU: bounds memory, and fits the cache."""
 
-
-def parts(examples: int, length: int) -> int:
+def parts(examples: int, run: Run) -> int:
     """Into how many equal parts examples are cut so that what a CPU works on stays in its cache; 1 if none are equal."""
-    least = -(-examples * length // ROWS_OF_A_CHUNK) if jax.default_backend() == "cpu" else 1
+    least = -(-examples * run.task.length // run.model.rows_at_once) if jax.default_backend() == "cpu" else 1
     return next((count for count in range(least, 2 * least) if examples % count == 0), 1)
 
 
@@ -59,8 +56,8 @@ def _stack(*trees: Any) -> Any:
 def measure(run: Run, parameters: PyTree, world: PyTree, sets: EvaluationSets) -> dict[str, Array]:
     """One row of a record. Both sets share one compiled body."""
     size = sets.examples.target.shape[1]
-    most = max(1, ROWS_OF_A_CHUNK // run.task.length)
-    chunk = min(size // parts(size, run.task.length), most)  # where parts are unequal, the rest is compiled once more
+    most = max(1, run.model.rows_at_once // run.task.length)
+    chunk = min(size // parts(size, run), most)  # where parts are unequal, the rest is compiled once more
 
     def mean(examples: Example, clean: Bool[Array, ""]) -> dict[str, Array]:
         rows = jax.lax.map(lambda x: _score(run, parameters, world, x, clean), examples, batch_size=chunk)

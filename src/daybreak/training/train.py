@@ -110,7 +110,7 @@ def begun(members: Run) -> tuple[_cohort.Learner, _cohort.Ground]:
     none = jnp.zeros(len(jax.tree.leaves(members)[0]), bool)
 
     def compile_training() -> None:
-        blank = jax.tree.map(lambda x: jnp.zeros(x.shape, x.dtype), jax.eval_shape(_cohort.begin, members))
+        blank = jax.tree.map(lambda x: np.zeros(x.shape, x.dtype), jax.eval_shape(_cohort.begin, members))
         _cohort.advance(members, *blank, jnp.zeros(none.shape, int), none, none)
 
     with ThreadPoolExecutor(1) as beside:
