@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from safetensors import SafetensorError
 from safetensors.numpy import load, save
 
-SCHEMA = 1
+SCHEMA = 2
 Arrays = dict[str, NDArray[Any]]
 
 

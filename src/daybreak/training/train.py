@@ -108,16 +108,12 @@ def evaluations(runs: Sequence[Run], resume: Mapping[str, bytes] | None = None) 
 def begun(members: Run) -> tuple[_cohort.Learner, _cohort.Ground]:
     """Begin, while the program that will train is compiled beside it: for that it is called with nobody active."""
     none = jnp.zeros(len(jax.tree.leaves(members)[0]), bool)
-
-    def compile_training() -> None:
-        blank = jax.tree.map(lambda x: np.zeros(x.shape, x.dtype), jax.eval_shape(_cohort.begin, members))
-        _cohort.advance(members, *blank, jnp.zeros(none.shape, int), none, none)
-
+    blank = jax.tree.map(lambda x: np.zeros(x.shape, x.dtype), jax.eval_shape(_cohort.begin, members))
     with ThreadPoolExecutor(1) as beside:
-        compiled = beside.submit(compile_training)
-        begun = _cohort.begin(members)
+        compiled = beside.submit(_cohort.advance, members, *blank, jnp.zeros(none.shape, int), none, none)
+        drawn = _cohort.begin(members)
         compiled.result()
-    return begun
+    return drawn
 
 
 def _take_up(learners: _cohort.Learner, watches: "list[_Watch]", resume: Mapping[str, bytes]) -> _cohort.Learner:
