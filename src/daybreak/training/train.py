@@ -108,7 +108,8 @@ def evaluations(runs: Sequence[Run], resume: Mapping[str, bytes] | None = None) 
 def begun(members: Run) -> tuple[_cohort.Learner, _cohort.Ground]:
     """Begin, while the program that will train is compiled beside it: for that it is called with nobody active."""
     none = jnp.zeros(len(jax.tree.leaves(members)[0]), bool)
-    blank = jax.tree.map(lambda x: np.zeros(x.shape, x.dtype), jax.eval_shape(_cohort.begin, members))
+    shapes = jax.eval_shape(_cohort.begin, members)
+    blank = jax.device_put(jax.tree.map(lambda x: np.zeros(x.shape, x.dtype), shapes))
     with ThreadPoolExecutor(1) as beside:
         compiled = beside.submit(_cohort.advance, members, *blank, jnp.zeros(none.shape, int), none, none)
         drawn = _cohort.begin(members)
