@@ -6,7 +6,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from daybreak.models import Ends, MinimalAttention, Model, Output, ToyAttention, Transformer
+from daybreak.models import Ends, MinimalAttention, Model, Output, Transformer
 from daybreak.tasks import MarkovChain, Recall, SingleLocation
 from daybreak.training import Run, cohort
 from daybreak.training.evaluate import evaluation_sets, measure, parts
@@ -114,10 +114,11 @@ def test_a_fixed_training_set_is_what_train_loss_is_measured_on() -> None:
     np.testing.assert_array_equal(seen, known[np.arange(8) % 5])
 
 
-def test_chunks_of_an_evaluation_do_not_matter() -> None:
-    """Long sequences are worked on a few at a time; the mean is that of all."""
+@pytest.mark.parametrize("size", [30, 31])
+def test_chunks_of_an_evaluation_do_not_matter(size: int) -> None:
+    """Long sequences are worked on a few at a time, where their number is prime with a rest; the mean is that of all."""
     task = SingleLocation(T=600, d=3)
-    run = Run(task, Transformer(layers=1, heads=1, width=8, head_width=8, mlp=0), evaluation=30)
+    run = Run(task, Transformer(layers=1, heads=1, width=8, head_width=8, mlp=0), evaluation=size)
     world, parameters = task.world(KEY), run.model.init(KEY, run.ends)
     sets = evaluation_sets(run, KEY, world, None)
     row = measure(run, parameters, world, sets)
@@ -130,15 +131,3 @@ def test_chunks_of_an_evaluation_do_not_matter() -> None:
 def test_examples_are_cut_into_equal_parts_that_fit_the_cache(examples: int, count: int) -> None:
     """3 000 sequences of 25 are ten times 300; a prime number of them stays whole."""
     assert parts(examples, Run(MarkovChain(L=2), MinimalAttention())) == count
-
-
-@pytest.mark.parametrize("size", [96, 97])
-def test_an_evaluation_in_parts_is_that_of_all_examples(size: int) -> None:
-    """96 examples are cut evenly; of 97, a prime, as many as fit are taken at a time, and then the rest."""
-    run = Run(SingleLocation(T=512, d=4), ToyAttention(scale=1.0), evaluation=size)
-    learners, ground = cohort.begin(cohort.stack([run]))
-    learner, ground = jax.tree.map(lambda x: x[0], (learners, ground))
-    row = measure(run, learner.parameters, ground.world, ground.evaluation)
-    clean = jax.tree.map(lambda x: x[0], ground.evaluation.examples)
-    outputs = jax.vmap(lambda x: run.model.apply(learner.parameters, x, run.ends).values)(clean.inputs)
-    np.testing.assert_allclose(row["clean_loss"], jnp.mean(jax.vmap(run.task.loss)(outputs, clean)), rtol=1e-5)

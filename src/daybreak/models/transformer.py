@@ -30,7 +30,7 @@ class Transformer(Model[Parameters]):
     gathered from the embedding, never multiplied as one-hot vectors. Attention maps exist only when asked for.
     """
 
-    rows_at_once: ClassVar[int] = 1 << 11
+    rows_at_once: ClassVar[int] = 1 << 11  # a position is wide here: stream, heads and MLP
 
     layers: int = eqx.field(static=True, default=2)  # Blocks.
     heads: int = eqx.field(static=True, default=4)  # Attention heads of a block.
@@ -190,8 +190,7 @@ def _linears(key: PRNGKeyArray, kinds: dict[str, tuple[int, int, str]], bias: bo
     made = {}
     for kind in dict.fromkeys(kinds.values()):
         names = [name for name in kinds if kinds[name] == kind]
-        numbers = np.array([crc32(name.encode()) for name in names], np.uint32)
-        keys = jax.vmap(jax.random.fold_in, (None, 0))(key, numbers)
+        keys = jax.vmap(jax.random.fold_in, (None, 0))(key, np.array([_number(name) for name in names], np.uint32))
         alike = jax.vmap(lambda key, kind=kind: _layers.linear_parameters(key, *kind, bias=bias))(keys)
         made |= {name: jax.tree.map(lambda x, i=i: x[i], alike) for i, name in enumerate(names)}
     return made
@@ -202,7 +201,11 @@ def _scaled(parameters: Parameters, scale: Any) -> Parameters:
 
 
 def _key(key: PRNGKeyArray, name: str) -> PRNGKeyArray:
-    return jax.random.fold_in(key, crc32(name.encode()))
+    return jax.random.fold_in(key, _number(name))
+
+
+def _number(name: str) -> int:
+    return crc32(name.encode())
 
 
 def _refuse(name: str, value: Any, at_fault: bool, why: str) -> None:

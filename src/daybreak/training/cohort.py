@@ -22,10 +22,6 @@ from daybreak.training.schedule import thinned
 Purpose = Literal["task", "init", "training set", "data", "evaluation", "dropout", "schedule"]
 
 
-_FEW_PARTS = {"xla_cpu_parallel_codegen_split_count": 4}
-"""Into which a program is cut to be compiled side by side; with XLA's own 32 all of them together take a seventh longer."""
-
-
 class Learner(NamedTuple):
     """Where a member stands."""
 
@@ -54,15 +50,13 @@ def stack(runs: Sequence[Run]) -> Run:
     return jax.tree.map(lambda *leaves: jnp.stack([jnp.asarray(x) for x in leaves]), *members)
 
 
-@partial(
-    jax.jit, compiler_options=_FEW_PARTS | {"xla_backend_optimization_level": 0}
-)  # runs once: quick to compile counts
+@partial(jax.jit, compiler_options={"xla_backend_optimization_level": 0})  # runs once: quick to compile counts
 def begin(cohort: Run) -> tuple[Learner, Ground]:
     """Draw worlds, data sets and initial parameters of all members, of types that their shapes alone tell."""
     return jax.tree.map(lambda x: jax.lax.convert_element_type(x, x.dtype), _each(_begin, cohort))
 
 
-@partial(jax.jit, compiler_options=_FEW_PARTS)
+@jax.jit
 def advance(
     cohort: Run,
     learners: Learner,

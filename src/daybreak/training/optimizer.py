@@ -42,18 +42,18 @@ class Optimizer(eqx.Module):
     def step(self, gradient: PyTree, state: PyTree, parameters: PyTree) -> tuple[PyTree, PyTree]:
         """Parameters and state after one step."""
         row, shaped = ravel_pytree(gradient)
-        direction, state = self._direction().update(row, state)
-        decay = self.weight_decay if self.name == "adamw" else 0.0
-        moved = jax.tree.map(
-            lambda x, u: x - self.learning_rate * (u + decay * x), parameters, shaped(jnp.asarray(direction))
-        )
+        direction, state = self._direction().update(row, state, ravel_pytree(parameters)[0])
+        moved = jax.tree.map(lambda x, u: x - self.learning_rate * u, parameters, shaped(jnp.asarray(direction)))
         return moved, state
 
     def _direction(self) -> optax.GradientTransformation:
-        """The step before weights decay and it is scaled by the learning rate, which may be traced."""
-        clip = [optax.clip_by_global_norm(self.clip)] if self.clip else []
+        """The step before it is scaled by the learning rate, which may be traced."""
+        parts = [optax.clip_by_global_norm(self.clip)] if self.clip else []
         match self.name:
             case "sgd":
-                return optax.chain(*clip, optax.trace(self.momentum) if self.momentum else optax.identity())
-            case "adam" | "adamw":
-                return optax.chain(*clip, optax.scale_by_adam())
+                parts += [optax.trace(self.momentum) if self.momentum else optax.identity()]
+            case "adam":
+                parts += [optax.scale_by_adam()]
+            case "adamw":
+                parts += [optax.scale_by_adam(), optax.add_decayed_weights(self.weight_decay)]
+        return optax.chain(*parts)
