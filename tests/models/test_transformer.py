@@ -27,14 +27,23 @@ def test_a_causal_model_does_not_see_the_future(causal: bool) -> None:
     assert not np.allclose(first[1], second[1])
 
 
-def test_gathered_tokens_equal_one_hot_products() -> None:
-    model = _small(bias=False)
+@pytest.mark.parametrize("norm", ["none", "post", "pre"])
+@pytest.mark.parametrize("positions", ["sinusoidal", "learned", "one-hot", "none"])
+def test_tokens_that_are_looked_up_equal_one_hot_products(positions: Any, norm: Any) -> None:
+    """Outputs and gradients, of all sequences at once."""
+    model = _small(bias=False, positions=positions, norm=norm, embedding_scale=2.0)
     vectors = TOKENS._replace(features=9, tokens=None)
     parameters = model.init(jax.random.key(0), TOKENS)
-    tokens = jnp.array([1, 8, 3, 0, 5, 6])
-    gathered = model.apply(parameters, tokens, TOKENS).values
-    multiplied = model.apply(parameters, jax.nn.one_hot(tokens, 9), vectors).values
-    np.testing.assert_allclose(gathered, multiplied, rtol=1e-5, atol=1e-6)
+    tokens = jnp.array([[1, 8, 3, 0, 5, 6], [1, 1, 1, 8, 8, 1]])
+    towards = jax.random.normal(jax.random.key(1), (2, 2, 9))
+
+    def gradient(inputs, ends: Ends):
+        return jax.grad(lambda p: jnp.sum(towards * model.apply(p, inputs, ends).values))(parameters)
+
+    made = [model.apply(parameters, tokens, TOKENS).values, gradient(tokens, TOKENS)]
+    hot = jax.nn.one_hot(tokens, 9)
+    multiplied = [model.apply(parameters, hot, vectors).values, gradient(hot, vectors)]
+    jax.tree.map(lambda x, y: np.testing.assert_allclose(x, y, rtol=1e-3, atol=1e-5), made, multiplied)
 
 
 def test_attention_equals_that_of_jax() -> None:

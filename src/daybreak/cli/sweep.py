@@ -89,9 +89,9 @@ class Sweep:
             from daybreak.lab.ray import RayExecutor
 
             return RayExecutor(self.address or None, self.workers or None, self.threads, self.gpus)
-        from daybreak.lab.local import LocalExecutor, program_cache
+        from daybreak.lab.local import LocalExecutor
 
-        return LocalExecutor(self.workers or None, self.threads, program_cache(self.lab))
+        return LocalExecutor(self.workers or None, self.threads)
 
     def _carry_out(self, runs: "list[Run]") -> Answer:
         from daybreak.lab import Lab

@@ -1,11 +1,15 @@
 """The executor that is this process itself: one cohort at a time, on all of its cores."""
 
 import os
+import warnings
 from collections.abc import Iterator, Sequence
 from typing import final
 
+import jax
+
 from daybreak.lab.executor import Event
 from daybreak.lab.messages import Job, Message, Started
+from daybreak.lab.programs import program_cache
 from daybreak.lab.work import work
 
 
@@ -17,7 +21,10 @@ class InlineExecutor:
         self._jobs: dict[int, Iterator[Message]] = {}
 
     def open(self) -> None:
-        """Always ready."""
+        """Have JAX keep what it compiles, and be silent if it cannot: it only costs time."""
+        jax.config.update("jax_compilation_cache_dir", str(program_cache()))
+        jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.5)
+        warnings.filterwarnings("ignore", "Error (reading|writing) persistent compilation cache")
 
     def close(self) -> None:
         """Forget what is under way."""

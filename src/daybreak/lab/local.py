@@ -5,9 +5,7 @@ many threads as it has cores: the number of threads decides the order in which s
 measurement, so it is a setting (one by default) and not a matter of how busy the machine is.
 """
 
-import hashlib
 import os
-import platform
 import selectors
 import signal
 import socket
@@ -15,13 +13,13 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Sequence
-from importlib.metadata import version
 from pathlib import Path
 from typing import final
 
 from daybreak.lab._frames import send, take
 from daybreak.lab.executor import Event
 from daybreak.lab.messages import Died, Ended, Job, Started, decode, encode
+from daybreak.lab.programs import program_cache
 
 _PATIENCE = 60.0  # seconds for a worker to take a job; it listens at all times, so it is stopped or swapped out
 _CHUNK = 1 << 20
@@ -37,12 +35,13 @@ class LocalExecutor:
         Args:
             workers: processes at a time; by default as many as there are cores for.
             threads: of each worker.
-            cache: folder for compiled programs, so that a worker's successor need not compile them again.
+            cache: folder for compiled programs, so that a worker's successor need not compile them again; by default the
+                user's own.
         """
         self._cores = sorted(os.sched_getaffinity(0))
         self._threads = min(threads, len(self._cores))
         self._slots: list[_Worker | None] = [None] * (workers or max(1, len(self._cores) // self._threads))
-        self._cache = cache
+        self._cache = cache or program_cache()
         self._selector = selectors.DefaultSelector()
         self._events: list[Event] = []
 
@@ -97,13 +96,13 @@ class LocalExecutor:
 
     def _environment(self) -> dict[str, str]:
         threads = str(self._threads)
-        made = {**os.environ, "OMP_NUM_THREADS": threads, "OPENBLAS_NUM_THREADS": threads}
-        if self._cache is not None:
-            made |= {
-                "JAX_COMPILATION_CACHE_DIR": str(self._cache.absolute()),
-                "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0",
-            }
-        return made
+        return {
+            **os.environ,
+            "OMP_NUM_THREADS": threads,
+            "OPENBLAS_NUM_THREADS": threads,
+            "JAX_COMPILATION_CACHE_DIR": str(self._cache.absolute()),
+            "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0",
+        }
 
     def _hear(self, slot: int) -> None:
         worker = self._slots[slot]
@@ -133,18 +132,6 @@ class LocalExecutor:
         if worker is not None:
             self._selector.unregister(worker.socket)
             worker.end()
-
-
-def program_cache(lab: Path) -> Path:
-    """Where a lab keeps compiled programs: apart for each kind of processor, for they contain machine code.
-
-    A file that a killed worker left half written is noticed by JAX, which compiles again.
-    """
-    about = Path("/proc/cpuinfo")
-    lines = about.read_text().splitlines() if about.exists() else []
-    flags = sorted({line for line in lines if line.startswith(("flags", "Features", "model name"))})
-    kind = f"{platform.machine()} {flags} {version('jaxlib')}"
-    return lab / ".cache" / hashlib.sha256(kind.encode()).hexdigest()[:12]
 
 
 class _Worker:

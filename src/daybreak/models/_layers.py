@@ -1,11 +1,11 @@
 """The parts of a Transformer as pure functions: linear maps, layer norm, attention, dropout, sinusoids."""
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float, PRNGKeyArray
+from jaxtyping import Array, Float, Int, PRNGKeyArray
 
 Parameters = dict[str, Any]
 
@@ -33,8 +33,29 @@ def linear_parameters(key: PRNGKeyArray, fan_in: int, fan_out: int, how: str, bi
     return {"weight": weight} | ({"bias": first_bias} if bias else {})
 
 
-def linear(parameters: Parameters, x: Float[Array, "*sequences rows in"]) -> Float[Array, "*sequences rows out"]:
-    """X W + b, as one product for all sequences."""
+class Lookup(NamedTuple):
+    """Rows that are a token's vector plus a position's, not yet looked up: a linear map of them is one of few vectors."""
+
+    tokens: Float[Array, "tokens width"]
+    places: Float[Array, "rows width"]
+    inputs: Int[Array, "*sequences rows"]
+
+    def rows(self, chosen: np.ndarray) -> "Lookup":
+        """Some of the rows."""
+        return Lookup(self.tokens, self.places[chosen], self.inputs[..., chosen])
+
+    def found(self) -> Float[Array, "*sequences rows width"]:
+        """The rows themselves."""
+        rows = self.tokens[self.inputs]
+        return rows + jnp.broadcast_to(self.places, rows.shape)
+
+
+def linear(
+    parameters: Parameters, x: Float[Array, "*sequences rows in"] | Lookup
+) -> Float[Array, "*sequences rows out"]:
+    """X W + b, as one product for all sequences; rows that are to be looked up are multiplied before."""
+    if isinstance(x, Lookup):
+        return Lookup(x.tokens @ parameters["weight"], linear(parameters, x.places), x.inputs).found()
     y = x.reshape(-1, x.shape[-1]) @ parameters["weight"]
     if "bias" in parameters:
         y += parameters["bias"][None, :]
@@ -56,17 +77,25 @@ def layer_norm(parameters: Parameters, x: Float[Array, "*rows width"]) -> Float[
 
 def attend(
     block: Parameters,
-    asking: Float[Array, "*sequences rows width"],
-    context: Float[Array, "*sequences length width"],
+    asking: Float[Array, "*sequences rows width"] | Lookup,
+    context: Float[Array, "*sequences length width"] | Lookup,
     heads: int,
     mask: np.ndarray | None,
 ) -> tuple[Float[Array, "*sequences rows width"], Float[Array, "*sequences heads rows length"]]:
     """Attention of some rows to every position: what they get, and the weights."""
-    rows, length, inside = asking.shape[-2], context.shape[-2], block["query"]["weight"].shape[1]
-    query = _by_head(linear(block["query"], asking), heads) * (inside // heads) ** -0.5
-    few = rows * (inside + heads * length) < length * inside  # which of the two takes fewer operations
-    attended, weights = (_bring_queries if few else _make_keys)(block, query, context, mask)
-    return linear(block["out"], attended.swapaxes(-3, -2).reshape(*asking.shape[:-1], inside)), weights
+    query = linear(block["query"], asking)
+    shape, inside = query.shape, query.shape[-1]
+    query = _by_head(query, heads) * (inside // heads) ** -0.5
+    if isinstance(context, Lookup) or not _few(shape[-2], context.shape[-2], inside, heads):
+        attended, weights = _make_keys(block, query, context, mask)
+    else:
+        attended, weights = _bring_queries(block, query, context, mask)
+    return linear(block["out"], attended.swapaxes(-3, -2).reshape(shape)), weights
+
+
+def _few(rows: int, length: int, inside: int, heads: int) -> bool:
+    """Whether bringing the queries to every position takes fewer operations than making its keys and values."""
+    return rows * (inside + heads * length) < length * inside
 
 
 def _by_head(x: Float[Array, "*sequences rows inside"], heads: int) -> Float[Array, "*sequences heads rows e"]:
@@ -74,7 +103,9 @@ def _by_head(x: Float[Array, "*sequences rows inside"], heads: int) -> Float[Arr
     return x.reshape(*x.shape[:-1], heads, -1).swapaxes(-3, -2)
 
 
-def _make_keys(block: Parameters, query: Array, context: Array, mask: np.ndarray | None) -> tuple[Array, Array]:
+def _make_keys(
+    block: Parameters, query: Array, context: Array | Lookup, mask: np.ndarray | None
+) -> tuple[Array, Array]:
     """Keys and values of every position, then q Kᵀ and w V."""
     key, value = (_by_head(linear(block[part], context), query.shape[-3]) for part in ("key", "value"))
     weights = _softmax(jnp.einsum("...hre,...hte->...hrt", query, key), mask)

@@ -106,7 +106,7 @@ class Transformer(Model[Parameters]):
         attention: bool = False,
     ) -> Output:
         """Outputs at the read positions of one sequence, or of many: inputs and key may have an axis of sequences."""
-        x = self._embed(parameters, inputs, ends)
+        x: Any = self._embed(parameters, inputs, ends)
         everywhere, reads = np.arange(ends.length), np.array(ends.reads)
         maps = []
         for i in range(self.layers):
@@ -124,12 +124,19 @@ class Transformer(Model[Parameters]):
         return self.apply(parameters, inputs, ends, key=keys).values
 
     def _block(
-        self, block: Parameters, x: Float[Array, "*sequences length width"], rows: np.ndarray, drop: Callable
+        self,
+        block: Parameters,
+        x: Float[Array, "*sequences length width"] | _layers.Lookup,
+        rows: np.ndarray,
+        drop: Callable,
     ) -> tuple[Float[Array, "*sequences rows width"], Float[Array, "*sequences heads rows length"]]:
         """One block, computed at the given rows; keys and values at every position."""
-        length = x.shape[-2]
-        before = _layers.layer_norm(block["norm1"], x) if self.norm == "pre" else x
-        stream, asking = (x, before) if rows.size == length else (x[..., rows, :], before[..., rows, :])
+        if isinstance(x, _layers.Lookup):
+            before, asking, x = x, x.rows(rows), x.found()
+        else:
+            before = _layers.layer_norm(block["norm1"], x) if self.norm == "pre" else x
+            asking = before[..., rows, :] if rows.size < x.shape[-2] else before
+        length, stream = x.shape[-2], (x[..., rows, :] if rows.size < x.shape[-2] else x)
         mask = np.arange(length)[None, :] <= rows[:, None] if self.causal else None
         attended, weights = _layers.attend(block, asking, before, self.heads, mask)
         x = self._add(block.get("norm1"), stream, drop(0, attended))
@@ -169,20 +176,31 @@ class Transformer(Model[Parameters]):
             made = _layers.linear_parameters(key, size, self.width, how, bias=False)
         return _scaled(made, self.embedding_scale)
 
-    def _embed(self, parameters: Parameters, inputs: Inputs, ends: Ends) -> Float[Array, "*sequences length stream"]:
-        weights = parameters["embed"]["weight"]
-        x = weights[inputs] if ends.tokens is not None else _layers.linear(parameters["embed"], inputs)
+    def _embed(
+        self, parameters: Parameters, inputs: Inputs, ends: Ends
+    ) -> Float[Array, "*sequences length stream"] | _layers.Lookup:
+        """Token or vector, and position. Where nothing is normalised first, tokens are looked up later."""
+        places = jnp.broadcast_to(self._places(parameters, ends), (ends.length, self._stream_width(ends)))
+        if ends.tokens is None:
+            x = self._beside(_layers.linear(parameters["embed"], inputs), ends)
+            return x + jnp.broadcast_to(places, x.shape)
+        lookup = _layers.Lookup(self._beside(parameters["embed"]["weight"], ends), places, inputs)
+        return lookup if self.norm != "pre" and ends.tokens <= self.rows_at_once else lookup.found()
+
+    def _beside(self, x: Float[Array, "*rows width"], ends: Ends) -> Float[Array, "*rows stream"]:
+        """With room for one-hot positions, if there are any."""
+        return jnp.pad(x, [(0, 0)] * (x.ndim - 1) + [(0, self._stream_width(ends) - self.width)])
+
+    def _places(self, parameters: Parameters, ends: Ends) -> Any:
         match self.positions:
             case "sinusoidal":
-                places = self.position_scale * _layers.sinusoids(ends.length, self.width)
-                return x + jnp.broadcast_to(places, x.shape)
+                return self.position_scale * _layers.sinusoids(ends.length, self.width)
             case "learned":
-                return x + jnp.broadcast_to(parameters["positions"], x.shape)
+                return parameters["positions"]
             case "one-hot":
-                places = jnp.broadcast_to(jnp.eye(ends.length), (*x.shape[:-1], ends.length))
-                return jnp.concatenate([x, places], axis=-1)
+                return jnp.pad(jnp.eye(ends.length), ((0, 0), (self.width, 0)))
             case "none":
-                return x
+                return jnp.zeros((1, 1))
 
 
 def _linears(key: PRNGKeyArray, kinds: dict[str, tuple[int, int, str]], bias: bool) -> dict[str, Parameters]:

@@ -20,7 +20,7 @@ from daybreak import pictures
 from daybreak.errors import RequestError, WorkError
 from daybreak.lab import Lab, Saved
 from daybreak.lab.conduct import State, conduct
-from daybreak.lab.local import LocalExecutor, program_cache
+from daybreak.lab.local import LocalExecutor
 from daybreak.studies._study import Findings, Scale, Study, Table, Training
 
 _NAMED = 3  # failed runs that a sentence has room for
@@ -125,7 +125,7 @@ def _trained(
 ) -> list[Saved]:
     """The runs of a scale as the lab keeps them, after training those that it did not have."""
     runs = training.runs(scale)
-    executor = LocalExecutor(workers, cache=program_cache(lab.path))
+    executor = LocalExecutor(workers)
     conduct(runs, lab, executor, command=command, on_change=on_change)
     saved = [lab.load(run.id) for run in runs]
     failed = [x.result.id for x in saved if x.record is None]
