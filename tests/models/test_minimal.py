@@ -7,6 +7,8 @@ import pytest
 
 from daybreak.errors import RequestError
 from daybreak.models import Ends, MinimalAttention
+from daybreak.tasks import MarkovChain
+from daybreak.training import Optimizer, Run, cohort
 
 ENDS = Ends(length=7, features=None, tokens=5, outputs=5, reads=(3, 4, 6))
 
@@ -70,3 +72,21 @@ def test_a_window_hides_what_lies_further_back() -> None:
 def test_nonsense_is_refused(settings: dict, said: str) -> None:
     with pytest.raises(RequestError, match=said):
         MinimalAttention(**settings)
+
+
+@pytest.mark.parametrize("heads", [2, 3, 5])
+def test_heads_that_start_alike_stay_alike(heads: int) -> None:
+    """To the last bit, in the published sizes: without noise nothing sets them apart (paper B, figure 4 left)."""
+    run = Run(
+        MarkovChain(L=2, train=300, validation=30),
+        MinimalAttention(heads=heads, epsilon=0.0),
+        Optimizer(name="adamw", learning_rate=0.08),
+        batch=300,
+    )
+    members = cohort.stack([run])
+    learners, ground = cohort.begin(members)
+    yes = jnp.ones(1, bool)
+    learners, _ = cohort.advance(members, learners, ground, jnp.full(1, 20, jnp.int32), yes, yes)
+    for weights in learners.parameters:
+        assert np.abs(weights).max() > 0.1
+        np.testing.assert_array_equal(weights[0], np.broadcast_to(weights[0][:1], weights[0].shape))

@@ -7,7 +7,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float, PRNGKeyArray
+from jaxtyping import Array, Float, Int, PRNGKeyArray
 
 from daybreak.errors import RequestError
 from daybreak.models._model import Ends, Inputs, Model, Output
@@ -24,9 +24,8 @@ class MinimalParameters(NamedTuple):
 class MinimalAttention(Model[MinimalParameters]):
     """Logits Σ_h V_h Σ_j softmax_j(u_tᵀ W_hᵀ u_j / √D) u_j with u = [token; position], both one-hot (paper B, §2).
 
-    Causal. A one-hot vector never meets a matrix product. The scores need, for each read t and each j, four entries of W:
-    (token or position of j) × (token or position of t). Attention is added up by token before V is applied, so that V meets
-    one large product for a whole batch instead of a small one for each sequence: half the time of a step.
+    Causal. Each head is a computation of its own, the same for all: heads that start alike stay alike to the last bit, and
+    nothing but the noise ε sets them apart. In one product for all heads rounding would, and Adam makes the most of it.
     """
 
     heads: int = eqx.field(static=True, default=3)  # Attention heads.
@@ -60,15 +59,29 @@ class MinimalAttention(Model[MinimalParameters]):
     ) -> Output:
         """Attend from each read position to its past, and add up what the heads read there."""
         assert ends.tokens is not None  # noqa: S101
-        d, reads = ends.tokens, np.array(ends.reads)
-        W, asking, places = parameters.W, inputs[reads], ends.tokens + reads
-        from_place, to_place = W[:, :d, places][:, inputs], W[:, d:, :d][:, :, asking]
-        scores = jnp.swapaxes(from_place + to_place + W[:, d:, places], 1, 2) + W[:, inputs[None, :], asking[:, None]]
+        reads = np.array(ends.reads)
         back = reads[:, None] - np.arange(ends.length)[None, :]
         seen = (back >= 0) & (back < (self.window or ends.length))
-        weights = jax.nn.softmax(jnp.where(seen[None], scores / (d + ends.length) ** 0.5, -jnp.inf), axis=-1)
-        by_read = jnp.swapaxes(weights, 0, 1)
-        by_token = jnp.zeros((reads.size, self.heads, d)).at[:, :, inputs].add(by_read)  # what each token gets in all
-        values = jnp.einsum("rhi,hoi->ro", by_token, parameters.V[:, :, :d])
-        values += jnp.einsum("rht,hot->ro", by_read, parameters.V[:, :, d:])
-        return Output(values, (weights,) if attention else None)
+        weights = [_attend(W, inputs, reads, ends.tokens, seen) for W in parameters.W]
+        values = sum(_read(V, w, inputs, ends.tokens) for V, w in zip(parameters.V, weights, strict=True))
+        return Output(jnp.asarray(values), (jnp.stack(weights),) if attention else None)
+
+
+def _attend(
+    W: Float[Array, "D D"], inputs: Int[Array, " length"], reads: np.ndarray, d: int, seen: np.ndarray
+) -> Float[Array, "reads length"]:
+    """Attention from each read t to each j it sees.
+
+    A one-hot vector never meets a product: a score is four entries of W, (token or position of j) × (token or position of t).
+    """
+    asking, places = inputs[reads], d + reads
+    scores = (W[:d, places][inputs] + W[d:, :d][:, asking] + W[d:, places]).T + W[inputs[None, :], asking[:, None]]
+    return jax.nn.softmax(jnp.where(seen, scores / len(W) ** 0.5, -jnp.inf), axis=-1)
+
+
+def _read(
+    V: Float[Array, "outputs D"], weights: Float[Array, "reads length"], inputs: Int[Array, " length"], d: int
+) -> Float[Array, "reads outputs"]:
+    """What is read there: attention is added up by token first, so that V meets one large product for a whole batch."""
+    by_token_and_position = jnp.pad(weights, ((0, 0), (d, 0))).at[:, inputs].add(weights)
+    return by_token_and_position @ V.T
