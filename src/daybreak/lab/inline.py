@@ -9,7 +9,7 @@ import jax
 
 from daybreak.lab.executor import Event
 from daybreak.lab.messages import Job, Message, Started
-from daybreak.lab.programs import program_cache
+from daybreak.lab.programs import WORTH_KEEPING, program_cache
 from daybreak.lab.work import work
 
 
@@ -23,7 +23,7 @@ class InlineExecutor:
     def open(self) -> None:
         """Have JAX keep what it compiles, and be silent if it cannot: it only costs time."""
         jax.config.update("jax_compilation_cache_dir", str(program_cache()))
-        jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.5)
+        jax.config.update("jax_persistent_cache_min_compile_time_secs", WORTH_KEEPING)
         warnings.filterwarnings("ignore", "Error (reading|writing) persistent compilation cache")
 
     def close(self) -> None:

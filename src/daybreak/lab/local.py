@@ -19,7 +19,7 @@ from typing import final
 from daybreak.lab._frames import send, take
 from daybreak.lab.executor import Event
 from daybreak.lab.messages import Died, Ended, Job, Started, decode, encode
-from daybreak.lab.programs import program_cache
+from daybreak.lab.programs import keeping, program_cache
 
 _PATIENCE = 60.0  # seconds for a worker to take a job; it listens at all times, so it is stopped or swapped out
 _CHUNK = 1 << 20
@@ -100,8 +100,7 @@ class LocalExecutor:
             **os.environ,
             "OMP_NUM_THREADS": threads,
             "OPENBLAS_NUM_THREADS": threads,
-            "JAX_COMPILATION_CACHE_DIR": str(self._cache.absolute()),
-            "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0",
+            **keeping(self._cache),
         }
 
     def _hear(self, slot: int) -> None:

@@ -1,10 +1,21 @@
-"""Where compiled programs are kept, so that no process compiles what another one has compiled."""
+"""Compiled programs are kept, so that no process compiles what another one has compiled."""
 
 import hashlib
 import os
 import platform
 from importlib.metadata import version
 from pathlib import Path
+
+WORTH_KEEPING = 0.1
+"""Seconds to compile, at least."""
+
+
+def keeping(folder: Path) -> dict[str, str]:
+    """Variables of the environment that have JAX keep compiled programs in a folder."""
+    return {
+        "JAX_COMPILATION_CACHE_DIR": str(folder.absolute()),
+        "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": str(WORTH_KEEPING),
+    }
 
 
 def program_cache() -> Path:

@@ -14,7 +14,7 @@ from typing import Any, final
 from daybreak.errors import RequestError
 from daybreak.lab.executor import Event
 from daybreak.lab.messages import Died, Ended, Job, Started, decode, encode
-from daybreak.lab.programs import program_cache
+from daybreak.lab.programs import keeping, program_cache
 
 
 @final
@@ -132,7 +132,7 @@ def _knock(address: str | None) -> None:
 def _stream(job: bytes, threads: int) -> Iterator[bytes]:
     """The task: messages of a job, as bytes."""
     os.environ["PJRT_NPROC"] = os.environ["NPROC"] = str(threads)  # before JAX starts its threads
-    os.environ["JAX_COMPILATION_CACHE_DIR"] = str(program_cache())  # of the node this is
+    os.environ |= keeping(program_cache())  # of the node this is
     from daybreak.lab.work import work
 
     yield encode(Started(f"{socket.gethostname()} {os.getpid()}"))
