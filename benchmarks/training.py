@@ -7,7 +7,7 @@ One JSON line per case on stdout, a table on stderr. Each case has a process of 
 time to its first step are its own. Both sides use as many threads as the process has cores, and both sample their data. The
 timed parts alternate (ours, eager, compiled, ours, …); given are median, min and max over the rounds.
 
-- Daybreak is timed through `cohort.advance`, the program behind `daybreak train`. A call also evaluates, so a call of no steps is
+- Daybreak is timed through `Lanes.advance`, which is behind `daybreak train`. A call also evaluates, so a call of no steps is
   timed beside each call of many and subtracted; what evaluation adds at the default interval is reported as a share.
 - PyTorch runs eagerly and under `torch.compile`; the faster one counts. The ratio is taken within a round.
 - The limit is the best product of two large matrices, measured right before and after each round, for a shared machine is not
@@ -44,7 +44,7 @@ import flops
 from daybreak.models import MinimalAttention, Transformer
 from daybreak.tasks import MarkovChain, Recall, SingleLocation
 from daybreak.training import Optimizer, Run, cohort
-from daybreak.training.train import begun
+from daybreak.training.lanes import Lanes
 
 ROUNDS = 5
 CHUNK = 1.0  # seconds of steps in a timed part
@@ -84,17 +84,15 @@ class Ours:
     """A cohort in training, timed."""
 
     def __init__(self, runs: Sequence[Run]):
-        self.members, self.count, self.step = cohort.stack(runs), len(runs), 0
-        self.learners, self.ground = begun(self.members)
+        self.lanes, self.count, self.step = Lanes(runs), len(runs), 0
         self.seconds(1)
 
     def seconds(self, steps: int) -> float:
         """Of a call that takes all members some steps further and evaluates them."""
         self.step += steps
-        until, yes = jnp.full(self.count, self.step, jnp.int32), jnp.ones(self.count, bool)
+        yes = [True] * self.count
         start = time.perf_counter()
-        self.learners, row = cohort.advance(self.members, self.learners, self.ground, until, yes, yes)
-        jax.block_until_ready((self.learners, row))
+        self.lanes.advance([self.step] * self.count, yes, yes)
         return time.perf_counter() - start
 
     def per_step(self, steps: int) -> tuple[float, float]:
@@ -222,7 +220,7 @@ def own(case: Case, rounds: Sequence[tuple[float, float]]) -> Report:
 
 def against_peer(case: Case, wanted: float, ours: Ours, steps: int) -> Report:
     """Seed-steps a second relative to the faster of the two peers."""
-    rivals, failed, counts = peers(case.run, ours.ground), {}, {}
+    rivals, failed, counts = peers(case.run, ours.lanes.grounds[0]), {}, {}
     for name, training in list(rivals.items()):
         try:
             training.step()  # compiles

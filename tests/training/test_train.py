@@ -24,7 +24,7 @@ def _programs() -> int:
 
 
 def test_a_member_is_what_it_would_be_alone() -> None:
-    """Seeds, learning rates, repetition and initial scales differ; 50 steps, to float tolerance."""
+    """To the last bit after 50 steps, though seeds, learning rates, repetition and initial scales differ."""
     runs = [
         _run(seed=3),
         _run(seed=4, optimizer=Optimizer(learning_rate=3e-3)),
@@ -36,7 +36,7 @@ def test_a_member_is_what_it_would_be_alone() -> None:
         (alone,) = train([run])
         np.testing.assert_array_equal(record.steps, alone.steps)
         for name, curve in record.curves.items():
-            np.testing.assert_allclose(curve, alone.curves[name], rtol=2e-5, atol=1e-6, err_msg=name)
+            np.testing.assert_array_equal(curve, alone.curves[name], err_msg=name)
     ends = [record.curves["clean_loss"][-1] for record in together]
     assert len(set(np.round(ends, 6).tolist())) == 4
 
@@ -47,8 +47,8 @@ def test_how_steps_are_grouped_does_not_matter() -> None:
         np.testing.assert_array_equal(curve, fine.curves[name][::2], err_msg=name)
 
 
-def test_one_program_for_all_scalars_and_lengths() -> None:
-    train([_run(seed=s) for s in (0, 1)])
+def test_one_program_for_all_scalars_lengths_and_sizes_of_a_cohort() -> None:
+    train([_run(seed=s) for s in (0, 1, 2)])
     before = _programs()
     train(
         [_run(seed=9, task=SingleLocation(T=6, d=3, B=3, p=0.1), optimizer=Optimizer(learning_rate=1e-2)), _run(seed=8)]
@@ -63,7 +63,7 @@ def test_a_run_that_diverges_does_not_harm_the_others() -> None:
     assert lost.outcome == "diverged"
     assert lost.steps[-1] < 50
     assert kept.outcome == "censored"
-    np.testing.assert_allclose(kept.curves["clean_loss"], train([tame])[0].curves["clean_loss"], rtol=1e-5)
+    np.testing.assert_array_equal(kept.curves["clean_loss"], train([tame])[0].curves["clean_loss"])
 
 
 def test_the_trained_toy_model_emerges_when_its_theory_says() -> None:

@@ -124,7 +124,7 @@ class Sweep:
         todo = lab.missing(runs)
         cohorts = pack(todo, executor.workers, executor.memory)
         speed = machine_speed() * min(1, self.threads / (os.cpu_count() or 1))  # of one worker
-        programs = len({(shape(cohort.runs[0]), len(cohort.runs)) for cohort in cohorts})
+        programs = len({shape(cohort.runs[0]) for cohort in cohorts})
         seconds = sum(cohort.operations for cohort in cohorts) / speed + _COMPILING * programs
         data = {
             "runs": len(runs),

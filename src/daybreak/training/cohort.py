@@ -1,8 +1,7 @@
 """A cohort: runs that share every shape, trained by one compiled program.
 
 Randomness is a function of seed, purpose and step, so that a record does not depend on how steps are grouped, on an
-interruption, or on the company a run is trained in. On a CPU one run keeps all cores busy: members take turns inside
-the program, and one that is done costs nothing. On an accelerator they run side by side under `vmap`.
+interruption, or on the company a run is trained in.
 """
 
 from collections.abc import Callable, Sequence
@@ -19,6 +18,8 @@ from daybreak.training.evaluate import EvaluationSets, evaluation_sets, measure,
 from daybreak.training.run import Run, shape, without_stop
 from daybreak.training.schedule import thinned
 
+_QUICKLY = {"xla_backend_optimization_level": 0, "xla_cpu_use_fusion_emitters": False}
+"""For a program that runs once, where only the time to compile it counts: a sixth of what it would be."""
 Purpose = Literal["task", "init", "training set", "data", "evaluation", "dropout", "schedule"]
 
 
@@ -38,19 +39,24 @@ class Ground(NamedTuple):
     evaluation: EvaluationSets
 
 
-def stack(runs: Sequence[Run]) -> Run:
-    """Runs of equal shape as one pytree with a leading axis of members."""
+def check_alike(runs: Sequence[Run]) -> None:
+    """Refuse runs that cannot be one cohort."""
     if not runs:
         raise RequestError("a cohort needs at least one run.")
     if len({shape(run) for run in runs}) > 1:
         raise RequestError(
             "the runs of a cohort must differ only in seed, stop rule, learning rate and scalars such as B and p."
         )
+
+
+def stack(runs: Sequence[Run]) -> Run:
+    """Runs of equal shape as one pytree with a leading axis of members."""
+    check_alike(runs)
     members = [without_stop(run) for run in runs]
     return jax.tree.map(lambda *leaves: jnp.stack([jnp.asarray(x) for x in leaves]), *members)
 
 
-@partial(jax.jit, compiler_options={"xla_backend_optimization_level": 0})  # runs once: quick to compile counts
+@partial(jax.jit, compiler_options=_QUICKLY)
 def begin(cohort: Run) -> tuple[Learner, Ground]:
     """Draw worlds, data sets and initial parameters of all members, of types that their shapes alone tell."""
     return jax.tree.map(lambda x: jax.lax.convert_element_type(x, x.dtype), _each(_begin, cohort))
@@ -73,9 +79,10 @@ def advance(
 
 
 def _each(function: Callable, *members: Any) -> Any:
-    if jax.default_backend() == "cpu":
-        return jax.lax.map(lambda member: function(*member), members)
-    return jax.vmap(function)(*members)
+    """Side by side, but one alone without an axis for others: its products are plain ones."""
+    if len(jax.tree.leaves(members)[0]) > 1:
+        return jax.vmap(function)(*members)
+    return jax.tree.map(lambda x: x[None], function(*jax.tree.map(lambda x: x[0], members)))
 
 
 def _begin(run: Run) -> tuple[Learner, Ground]:

@@ -1,23 +1,18 @@
 """Train a cohort to its end: steps, evaluations, and who has emerged."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import final
 
-import jax
-import jax.numpy as jnp
 import numpy as np
 from jaxtyping import PyTree
 from numpy.typing import NDArray
 
-from daybreak.training import cohort as _cohort
 from daybreak.training.checkpoint import pack, unpack
+from daybreak.training.lanes import Lanes, Row
 from daybreak.training.record import Outcome, Record
 from daybreak.training.run import Run
 from daybreak.training.schedule import Lever
-
-Row = dict[str, NDArray[np.floating] | np.floating]
 
 
 @final
@@ -39,7 +34,7 @@ class Progress:
     emerged: list[int | None]
     outcomes: list[Outcome | None]
     _watches: "list[_Watch]"
-    _learners: _cohort.Learner
+    _lanes: Lanes
 
     def record(self, i: int) -> Record:
         """The record of a member that is done."""
@@ -49,11 +44,11 @@ class Progress:
 
     def parameters(self, i: int) -> PyTree:
         """Parameters of a member, as its model's `init` lays them out. Ask before the next evaluation."""
-        return _member(self._learners, i).parameters
+        return self._lanes.learner(i).parameters
 
     def checkpoint(self, i: int) -> bytes:
         """A member that still trains, as bytes that `evaluations` takes up again. Ask before the next evaluation."""
-        return pack(self.runs[i].id, _member(self._learners, i), self._watches[i].curves())
+        return pack(self.runs[i].id, self._lanes.learner(i), self._watches[i].curves())
 
 
 def train(
@@ -82,18 +77,17 @@ def evaluations(runs: Sequence[Run], resume: Mapping[str, bytes] | None = None) 
     Raises:
         DamagedCheckpoint: before any training, if a checkpoint is not one of its run.
     """
-    members = _cohort.stack(runs)
-    learners, ground = begun(members)
-    watches = [_Watch(run) for run in runs]
-    learners = _take_up(learners, watches, resume or {})
+    lanes, watches = Lanes(runs), [_Watch(run) for run in runs]
+    _take_up(lanes, watches, resume or {})
     while any(watch.outcome is None for watch in watches):
-        until = jnp.array([watch.next_step for watch in watches])
-        active = np.array([watch.outcome is None for watch in watches])
-        repeats = jnp.array([watch.lever.repeats for watch in watches])
-        learners, rows = _cohort.advance(members, learners, ground, until, jnp.asarray(active), repeats)
-        rows = {name: np.asarray(x) for name, x in rows.items()}
-        for i in np.flatnonzero(active):
-            watches[i].see({name: x[i] for name, x in rows.items()})
+        rows = lanes.advance(
+            until=[watch.next_step for watch in watches],
+            active=[watch.outcome is None for watch in watches],
+            repeats=[watch.lever.repeats for watch in watches],
+        )
+        for watch, row in zip(watches, rows, strict=True):
+            if row is not None:
+                watch.see(row)
         yield Progress(
             runs,
             [watch.steps[-1] for watch in watches],
@@ -101,37 +95,21 @@ def evaluations(runs: Sequence[Run], resume: Mapping[str, bytes] | None = None) 
             [watch.emerged_at for watch in watches],
             [watch.outcome for watch in watches],
             watches,
-            learners,
+            lanes,
         )
 
 
-def begun(members: Run) -> tuple[_cohort.Learner, _cohort.Ground]:
-    """Begin, while the program that will train is compiled beside it: for that it is called with nobody active."""
-    none = jnp.zeros(len(jax.tree.leaves(members)[0]), bool)
-    shapes = jax.eval_shape(_cohort.begin, members)
-    blank = jax.device_put(jax.tree.map(lambda x: np.zeros(x.shape, x.dtype), shapes))
-    with ThreadPoolExecutor(1) as beside:
-        compiled = beside.submit(_cohort.advance, members, *blank, jnp.zeros(none.shape, int), none, none)
-        drawn = _cohort.begin(members)
-        compiled.result()
-    return drawn
-
-
-def _take_up(learners: _cohort.Learner, watches: "list[_Watch]", resume: Mapping[str, bytes]) -> _cohort.Learner:
+def _take_up(lanes: Lanes, watches: "list[_Watch]", resume: Mapping[str, bytes]) -> None:
     """Put members back where their checkpoints left them; what a watch knows follows from the rows it has seen."""
     if not resume:
-        return learners
-    members = [_member(learners, i) for i in range(len(watches))]
+        return
+    learners = [lanes.learner(i) for i in range(len(watches))]
     for i, watch in enumerate(watches):
         if watch.run.id in resume:
-            members[i], curves = unpack(watch.run.id, members[i], resume[watch.run.id])
+            learners[i], curves = unpack(watch.run.id, learners[i], resume[watch.run.id])
             for at in range(len(curves["clean_loss"])):
                 watch.see({name: x[at] for name, x in curves.items()})
-    return jax.tree.map(lambda *x: jnp.asarray(np.stack(x)), *members)
-
-
-def _member(learners: _cohort.Learner, i: int) -> _cohort.Learner:
-    return jax.tree.map(lambda x: np.asarray(x[i]), learners)
+    lanes.put(learners)
 
 
 class _Watch:
