@@ -34,7 +34,6 @@ class Lanes:
         check_alike(runs)
         self._width = width or (1 if jax.default_backend() == "cpu" else len(runs))
         self._members = [stack(runs[i : i + self._width]) for i in range(0, len(runs), self._width)]
-        self._threads = ThreadPoolExecutor(_cores())
         begun = _begun(self._members)
         self._learners, self.grounds = [x[0] for x in begun], [x[1] for x in begun]
 
@@ -50,8 +49,9 @@ class Lanes:
     def advance(self, until: Sequence[int], active: Sequence[bool], repeats: Sequence[bool]) -> list[Row | None]:
         """Train active members until a step each, and evaluate them there; None for the others."""
         starts = range(0, len(until), self._width)
-        rows = self._threads.map(lambda i: self._advance(i, until, active, repeats), starts)
-        return [row for lane in rows for row in lane]
+        with ThreadPoolExecutor(_cores()) as threads:  # interrupted, it waits for those under way
+            lanes = threads.map(lambda i: self._advance(i, until, active, repeats), starts)
+            return [row for lane in lanes for row in lane]
 
     def _advance(
         self, start: int, until: Sequence[int], active: Sequence[bool], repeats: Sequence[bool]
