@@ -9,25 +9,33 @@ from daybreak import studies
 from daybreak.lab import Saved
 from daybreak.lab.result import Result
 from daybreak.studies import Findings, Training
-from daybreak.studies._study import Tables
+from daybreak.studies._study import Scale, Tables
 from daybreak.training import Record, Run
 
 NEVER = 1e9
 Times = Callable[[Run], tuple[float, float]]
 
 
-def tables(name: str, times: Times, *, part: bool = True, best: Callable[[Run], float] = lambda run: NEVER) -> Tables:
-    """The tables of a study at laptop scale.
+def tables(
+    name: str,
+    times: Times,
+    *,
+    part: bool = True,
+    best: Callable[[Run], float] = lambda run: NEVER,
+    scale: Scale = "laptop",
+) -> Tables:
+    """The tables of a study.
 
     Args:
         name: of the study.
         times: when the second and third stage of a run begin.
         part: whether heads part in them, or all look at block 1 for ever.
         best: step from which the validation loss rises again.
+        scale: of the study.
     """
     training = studies.find(name).measure
     assert isinstance(training, Training)
-    return training.tables([_saved(run, _record(run, times(run), part, best(run))) for run in training.runs("laptop")])
+    return training.tables([_saved(run, _record(run, times(run), part, best(run))) for run in training.runs(scale)])
 
 
 def findings(name: str, times: Times, **how: Any) -> Findings:

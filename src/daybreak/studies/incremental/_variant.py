@@ -10,9 +10,14 @@ from daybreak.training import Run
 
 
 def variant(
-    name: str, title: str, minutes: Mapping[Scale, float], run: Run, claims: Callable[[Tables], tuple[Claim, ...]]
+    name: str,
+    title: str,
+    minutes: Mapping[Scale, float],
+    run: Run,
+    claims: Callable[[Tables], tuple[Claim, ...]],
+    paper: Run | None = None,
 ) -> Study:
-    """The study of a run over its seeds."""
+    """The study of a run over its seeds; `paper` is that run at paper scale where it is longer."""
 
     def tables(saved: list[Saved]) -> Tables:
         return {"curves": curves(saved), "stages": stages(saved)}
@@ -22,7 +27,7 @@ def variant(
         paper="incremental",
         title=title,
         minutes=minutes,
-        measure=Training(lambda scale: seeded(run, scale), tables),
+        measure=Training(lambda scale: seeded((scale == "paper" and paper) or run, scale), tables),
         judge=lambda tables: Findings(claims(tables)),
         draw=lambda tables, findings: staircase(tables["curves"]),
     )

@@ -1,46 +1,62 @@
 """Figure 2: the heads of the full model all turn to block 1, then one each to blocks 2 and 3."""
 
 import numpy as np
+from jaxtyping import Float
 
+from daybreak._types import Bools
 from daybreak.lab.presets import PRESETS
 from daybreak.studies._study import Claim, Table, Tables
-from daybreak.studies.incremental._trained import by_seed, changed, over_seeds, ranged
+from daybreak.studies.incremental._trained import HOLD, by_seed, changed, over_seeds, ranged
 from daybreak.studies.incremental._variant import in_order, variant
 from daybreak.training import Stop
 
+_PUBLISHED = 2000  # steps
 FULL = changed(PRESETS["paper-b-full"], stop=Stop(budget=600, every=10, level=0.0))
+PAPER = changed(FULL, stop=Stop(budget=_PUBLISHED, every=10, level=0.0))
 
 
 def _claims(tables: Tables) -> tuple[Claim, ...]:
-    rows, seeds = tables["stages"], by_seed(tables["curves"])
-    looks = (np.zeros(len(seeds)), rows["second"] / 2, rows["budget"])
-    start, middle, end = (np.array([_masses(*x) for x in zip(seeds, steps.tolist(), strict=True)]) for steps in looks)
-    uniform = np.ptp(start, axis=(1, 2)) <= 0.1
-    compete = np.all(middle.argmax(axis=2) == 0, axis=1)
-    share = np.array([set(heads) == {0, 1, 2} for heads in end.argmax(axis=2).tolist()])
-    where = "Full model: one block of attention and MLP as published, AdamW, 9 000 sequences."
+    rows = tables["stages"]
+    masses = [_masses(one) for one in by_seed(tables["curves"])]
+    uniform = np.array([np.ptp(x[0]) <= 0.1 for x in masses])
+    compete = np.array([_longest(np.all(x.argmax(axis=2) == 0, axis=1)) >= HOLD for x in masses])
+    share = np.array([set(x[-1].argmax(axis=1).tolist()) == {0, 1, 2} for x in masses])
+    height = [x[:, :, 0].mean(axis=1).max() for x in masses]
+    steps = int(rows["budget"].max())
+    found = over_seeds(uniform & compete & share)
+    where = f"Full model: one block of attention and MLP as published, AdamW, 9 000 sequences, {steps} steps."
     return (
         Claim(
             id="B2",
             sentence="The heads of the full model start uniform, then all attend to block 1 and compete, then specialise on blocks "
             "1, 2 and 3.",
-            paper="seen in the plot",
+            paper=f"seen in the plot, {_PUBLISHED} steps",
             ours=f"uniform in {uniform.sum()}, then all on block 1 in {compete.sum()}, at the end one head per block in {share.sum()} of "
-            f"{rows['seed'].size} seeds; attention to block 1 in the first stage {ranged(middle[:, :, 0].mean(axis=1), '{:.0%}')}",
-            verdict=over_seeds(uniform & compete & share),
-            note=f"{where} The first stage is looked at half-way to the second transition. Holds for a seed if block masses of all "
-            "heads start within "
-            "0.1, block 1 then has the most of each head, and at the end the three heads prefer three blocks.",
+            f"{rows['seed'].size} seeds; attention to block 1 at its height {ranged(height, '{:.0%}')}",
+            verdict="undecided" if found == "fails" and steps < _PUBLISHED else found,
+            note=f"{where} Holds for a seed if block masses of all heads start within 0.1, block 1 then has the most of every head for {HOLD} "
+            "evaluations in a row, and at the end the three heads prefer three blocks. Not seen in as many steps as published, it fails; in "
+            "fewer, it is undecided.",
         ),
         in_order(tables, "B2-order", "The full model passes the stages 1, 2, 3.", where),
     )
 
 
-def _masses(one: Table, step: float) -> np.ndarray:
-    """Attention of each head to each block at a step."""
-    return np.array([[np.interp(step, one["step"], one[f"head{h}_block{k}"]) for k in (1, 2, 3)] for h in (1, 2, 3)])
+def _masses(one: Table) -> Float[np.ndarray, "evaluations heads blocks"]:
+    return np.moveaxis(np.array([[one[f"head{h}_block{k}"] for k in (1, 2, 3)] for h in (1, 2, 3)]), 2, 0)
+
+
+def _longest(flags: Bools) -> int:
+    """How many are true in a row at most."""
+    ends = np.flatnonzero(~np.concatenate([[False], flags, [False]]))
+    return int(np.diff(ends).max()) - 1
 
 
 STUDY = variant(
-    "b-fig2", "Full model: from competition to cooperation", {"smoke": 0.3, "laptop": 60, "paper": 60}, FULL, _claims
+    "b-fig2",
+    "Full model: from competition to cooperation",
+    {"smoke": 0.3, "laptop": 40, "paper": 120},
+    FULL,
+    _claims,
+    paper=PAPER,
 )

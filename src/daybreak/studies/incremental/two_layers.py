@@ -3,7 +3,7 @@
 from daybreak.studies._study import Claim, Tables
 from daybreak.studies.incremental._trained import changed
 from daybreak.studies.incremental._variant import in_order, variant
-from daybreak.studies.incremental.fig2 import FULL
+from daybreak.studies.incremental.fig2 import FULL, PAPER
 
 
 def _claims(tables: Tables) -> tuple[Claim, ...]:
@@ -14,7 +14,8 @@ def _claims(tables: Tables) -> tuple[Claim, ...]:
 STUDY = variant(
     "b-two-layers",
     "Full model: two layers",
-    {"smoke": 0.3, "laptop": 150, "paper": 150},
+    {"smoke": 0.3, "laptop": 70, "paper": 240},
     changed(FULL, model={"layers": 2}),
     _claims,
+    paper=changed(PAPER, model={"layers": 2}),
 )
