@@ -34,9 +34,9 @@ def _claims(tables: Tables) -> tuple[Claim, ...]:
             ours=f"uniform in {uniform.sum()}, then all on block 1 in {compete.sum()}, at the end one head per block in {share.sum()} of "
             f"{rows['seed'].size} seeds; attention to block 1 at its height {ranged(height, '{:.0%}')}",
             verdict="undecided" if found == "fails" and steps < _PUBLISHED else found,
-            note=f"{where} Holds for a seed if block masses of all heads start within 0.1, block 1 then has the most of every head for {HOLD} "
-            "evaluations in a row, and at the end the three heads prefer three blocks. Not seen in as many steps as published, it fails; in "
-            "fewer, it is undecided.",
+            note=f"{where} Holds for a seed if block masses of all heads start within 0.1, block 1 then has the most of every head for "
+            f"{HOLD} evaluations in a row, and at the end the three heads prefer three blocks. Not seen in as many steps as published, it "
+            "fails; in fewer, it is undecided.",
         ),
         in_order(tables, "B2-order", "The full model passes the stages 1, 2, 3.", where),
     )
