@@ -46,7 +46,7 @@ from daybreak.tasks import MarkovChain, Recall, SingleLocation
 from daybreak.training import Optimizer, Run, cohort
 from daybreak.training.lanes import Lanes
 
-ROUNDS = 5
+ROUNDS = 9
 CHUNK = 1.0  # seconds of steps in a timed part
 MEMBERS = 8
 LENGTHS = (64, 128, 256)

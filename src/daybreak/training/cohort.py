@@ -107,15 +107,20 @@ def _advance(
         return row | ({"repetition": run.schedule.share(learner.step, repeats)} if scheduled else {})
 
     def go() -> tuple[Learner, dict[str, Array]]:
-        later = jax.lax.fori_loop(learner.step, until, lambda _, x: _step(run, x, ground, repeats), learner)
+        start = learner, _order(run, learner.step)
+        later, _ = jax.lax.fori_loop(learner.step, until, lambda _, x: _step(run, *x, ground, repeats), start)
         return later, evaluate(later)
 
     nothing = jax.tree.map(lambda x: jnp.zeros(x.shape, x.dtype), jax.eval_shape(evaluate, learner))
     return jax.lax.cond(active, go, lambda: (learner, nothing))
 
 
-def _step(run: Run, learner: Learner, ground: Ground, repeats: Bool[Array, ""]) -> Learner:
-    examples = _batch(run, ground, learner.step, repeats)
+def _step(
+    run: Run, learner: Learner, order: Int[Array, " size"] | None, ground: Ground, repeats: Bool[Array, ""]
+) -> tuple[Learner, Int[Array, " size"] | None]:
+    """One step in the order of its epoch; a new epoch is shuffled anew."""
+    order = jax.lax.cond(learner.step % _batches(run) == 0, lambda: _order(run, learner.step), lambda: order)
+    examples = _batch(run, ground, learner.step, order, repeats)
     keys = jax.random.split(jax.random.fold_in(_stream(run, "dropout"), learner.step), len(examples.target))
 
     def loss(parameters: PyTree, examples: Example, keys: Key[Array, " examples"]):
@@ -125,7 +130,7 @@ def _step(run: Run, learner: Learner, ground: Ground, repeats: Bool[Array, ""]) 
     count = parts(len(examples.target), run)
     gradient = _mean(lambda part: jax.grad(loss)(learner.parameters, *part), (examples, keys), count)
     parameters, optimizer = run.optimizer.step(gradient, learner.optimizer, learner.parameters)
-    return Learner(parameters, optimizer, learner.step + 1)
+    return Learner(parameters, optimizer, learner.step + 1), order
 
 
 def _mean(function: Callable[[PyTree], PyTree], batch: PyTree, count: int) -> PyTree:
@@ -142,21 +147,33 @@ def _at(tree: PyTree, i: int) -> PyTree:
     return jax.tree.map(lambda x: x[i], tree)
 
 
-def _batch(run: Run, ground: Ground, step: Int[Array, ""], repeats: Bool[Array, ""]) -> Example:
-    """Fresh examples, or the next part of a shuffled training set; each epoch is shuffled anew."""
-    key = _stream(run, "data")
-    if ground.train is None:
-        keys = jax.random.split(jax.random.fold_in(key, step), run.batch)
-        if run.schedule.name == "constant":
-            return jax.vmap(run.task.sample, (0, None))(keys, ground.world)
-        place = jax.random.uniform(jax.random.fold_in(_stream(run, "schedule"), step), (run.batch,))
-        chosen = place < run.schedule.share(step, repeats)
-        return jax.vmap(lambda key, repeat: thinned(run.task, repeat).sample(key, ground.world))(keys, chosen)
+def _batch(
+    run: Run, ground: Ground, step: Int[Array, ""], order: Int[Array, " size"] | None, repeats: Bool[Array, ""]
+) -> Example:
+    """Fresh examples, or the next part of a training set in the order of this epoch."""
+    if ground.train is not None and order is not None:
+        size = run.task.sizes.train
+        chosen = jax.lax.dynamic_slice_in_dim(order, (step % _batches(run)) * run.batch, min(run.batch, size))
+        return jax.tree.map(lambda x: x[chosen], ground.train)
+    keys = jax.random.split(jax.random.fold_in(_stream(run, "data"), step), run.batch)
+    if run.schedule.name == "constant":
+        return jax.vmap(run.task.sample, (0, None))(keys, ground.world)
+    place = jax.random.uniform(jax.random.fold_in(_stream(run, "schedule"), step), (run.batch,))
+    chosen = place < run.schedule.share(step, repeats)
+    return jax.vmap(lambda key, repeat: thinned(run.task, repeat).sample(key, ground.world))(keys, chosen)
+
+
+def _batches(run: Run) -> int:
+    """Of an epoch."""
+    return max(run.task.sizes.train // run.batch, 1)
+
+
+def _order(run: Run, step: Int[Array, ""]) -> Int[Array, " size"] | None:
+    """How the training set is shuffled in the epoch of a step; None where examples are fresh."""
     size = run.task.sizes.train
-    batches = max(size // run.batch, 1)
-    order = jax.random.permutation(jax.random.fold_in(key, step // batches), size)
-    chosen = jax.lax.dynamic_slice_in_dim(order, (step % batches) * run.batch, min(run.batch, size))
-    return jax.tree.map(lambda x: x[chosen], ground.train)
+    if not size:
+        return None
+    return jax.random.permutation(jax.random.fold_in(_stream(run, "data"), step // _batches(run)), size)
 
 
 def _stream(run: Run, purpose: Purpose) -> PRNGKeyArray:

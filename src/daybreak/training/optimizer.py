@@ -5,9 +5,7 @@ from typing import Literal, final
 
 import equinox as eqx
 import jax
-import jax.numpy as jnp
 import optax
-from jax.flatten_util import ravel_pytree
 from jaxtyping import PyTree
 
 from daybreak.errors import RequestError
@@ -36,15 +34,13 @@ class Optimizer(eqx.Module):
                 raise RequestError(f"{field} = {value} is not allowed: it must be a finite number of at least 0.")
 
     def init(self, parameters: PyTree) -> PyTree:
-        """State before the first step: of all parameters in one row, for which one small program is compiled."""
-        return self._direction().init(ravel_pytree(parameters)[0])
+        """State before the first step."""
+        return self._direction().init(parameters)
 
     def step(self, gradient: PyTree, state: PyTree, parameters: PyTree) -> tuple[PyTree, PyTree]:
         """Parameters and state after one step."""
-        row, shaped = ravel_pytree(gradient)
-        direction, state = self._direction().update(row, state, ravel_pytree(parameters)[0])
-        moved = jax.tree.map(lambda x, u: x - self.learning_rate * u, parameters, shaped(jnp.asarray(direction)))
-        return moved, state
+        direction, state = self._direction().update(gradient, state, parameters)
+        return jax.tree.map(lambda x, u: x - self.learning_rate * u, parameters, direction), state
 
     def _direction(self) -> optax.GradientTransformation:
         """The step before it is scaled by the learning rate, which may be traced."""
