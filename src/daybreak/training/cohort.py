@@ -108,7 +108,7 @@ def _advance(
 
     def go() -> tuple[Learner, dict[str, Array]]:
         start = learner, _order(run, learner.step)
-        later, _ = jax.lax.fori_loop(learner.step, until, lambda _, x: _step(run, *x, ground, repeats), start)
+        later, _ = jax.lax.fori_loop(learner.step, until, lambda _, x: _step(run, x[0], x[1], ground, repeats), start)
         return later, evaluate(later)
 
     nothing = jax.tree.map(lambda x: jnp.zeros(x.shape, x.dtype), jax.eval_shape(evaluate, learner))
