@@ -61,7 +61,7 @@ level = 0.0
 class AnswersAtOnce:
     """An executor whose runs have been measured before they were asked for."""
 
-    workers, memory = 2, 1e9
+    workers, memory, at_once = 2, 1e9, 1
 
     def __init__(self):
         self._events: list[Event] = []

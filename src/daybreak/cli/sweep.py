@@ -122,7 +122,7 @@ class Sweep:
 
         lab, executor = Lab(self.lab), self._executor()
         todo = lab.missing(runs)
-        cohorts = pack(todo, executor.workers, executor.memory)
+        cohorts = pack(todo, executor.workers, executor.memory, executor.at_once)
         speed = machine_speed() * min(1, self.threads / (os.cpu_count() or 1))  # of one worker
         programs = len({shape(cohort.runs[0]) for cohort in cohorts})
         seconds = sum(cohort.operations for cohort in cohorts) / speed + _COMPILING * programs

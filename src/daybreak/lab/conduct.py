@@ -135,7 +135,7 @@ def conduct(
             state = State(len(runs), len(runs) - len(todo))
             with _interruptible(lab, state):
                 driver = _Driver(lab, executor, command, rules, state, on_change)
-                driver.run(pack(todo, executor.workers, memory or executor.memory))
+                driver.run(pack(todo, executor.workers, memory or executor.memory, executor.at_once))
     return state
 
 

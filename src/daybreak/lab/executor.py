@@ -39,6 +39,11 @@ class Executor(Protocol):
         """Bytes that a worker may plan with."""
         ...
 
+    @property
+    def at_once(self) -> float:
+        """Members of a cohort that a worker trains at the same time; infinite if all."""
+        ...
+
     def submit(self, number: int, job: Job) -> None:
         """Have a job computed; events about it carry its number."""
         ...

@@ -11,6 +11,7 @@ from daybreak.lab.executor import Event
 from daybreak.lab.messages import Job, Message, Started
 from daybreak.lab.programs import WORTH_KEEPING, program_cache
 from daybreak.lab.work import work
+from daybreak.training.lanes import at_once
 
 
 @final
@@ -39,6 +40,11 @@ class InlineExecutor:
     def memory(self) -> float:
         """This machine's memory, with some to spare."""
         return 0.8 * os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+
+    @property
+    def at_once(self) -> float:
+        """As `Lanes` do here."""
+        return at_once()
 
     def submit(self, number: int, job: Job) -> None:
         """Take up a job."""

@@ -63,6 +63,11 @@ class LocalExecutor:
         """An equal part of this machine's memory, with some to spare."""
         return 0.8 * os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / self.workers
 
+    @property
+    def at_once(self) -> float:
+        """One per core of a worker."""
+        return self._threads
+
     def submit(self, number: int, job: Job) -> None:
         """Give a job to a worker that has none."""
         slot = next(i for i, worker in enumerate(self._slots) if worker is None or worker.job is None)

@@ -94,6 +94,11 @@ class RayExecutor:
         nodes = [node["Resources"] for node in self._ray.nodes() if node["Alive"]]
         return 0.8 * min(room.get("memory", 0) * self._threads / room["CPU"] for room in nodes if room.get("CPU"))
 
+    @property
+    def at_once(self) -> float:
+        """One per core of a worker, all on a GPU."""
+        return math.inf if self._gpus else self._threads
+
     def submit(self, number: int, job: Job) -> None:
         """Queue a task."""
         self._jobs[number] = self._task.remote(encode(job), self._threads)

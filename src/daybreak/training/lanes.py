@@ -5,6 +5,7 @@ as there are cores train at once: much of a step keeps one core busy, and anothe
 are alike, so one compiled program is enough for all.
 """
 
+import math
 import os
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -32,8 +33,9 @@ class Lanes:
 
     def __init__(self, runs: Sequence[Run], width: int | None = None):
         check_alike(runs)
-        self._width = width or (1 if jax.default_backend() == "cpu" else len(runs))
-        self._members = [stack(runs[i : i + self._width]) for i in range(0, len(runs), self._width)]
+        self._width = width or (1 if _on_cpu() else len(runs))
+        self._lanes = [slice(i, i + self._width) for i in range(0, len(runs), self._width)]
+        self._members = [stack(runs[here]) for here in self._lanes]
         begun = _begun(self._members)
         self._learners, self.grounds = [x[0] for x in begun], [x[1] for x in begun]
 
@@ -43,26 +45,23 @@ class Lanes:
 
     def put(self, learners: Sequence[Learner]) -> None:
         """Let every member go on from where `learners` says."""
-        lanes = [learners[i : i + self._width] for i in range(0, len(learners), self._width)]
-        self._learners = [jax.tree.map(lambda *x: jnp.asarray(np.stack(x)), *lane) for lane in lanes]
+        self._learners = [jax.tree.map(lambda *x: jnp.asarray(np.stack(x)), *learners[here]) for here in self._lanes]
 
     def advance(self, until: Sequence[int], active: Sequence[bool], repeats: Sequence[bool]) -> list[Row | None]:
         """Train active members until a step each, and evaluate them there; None for the others."""
-        starts = range(0, len(until), self._width)
+        orders = [(until[here], active[here], repeats[here]) for here in self._lanes]
         with ThreadPoolExecutor(_cores()) as threads:  # interrupted, it waits for those under way
-            lanes = threads.map(lambda i: self._advance(i, until, active, repeats), starts)
+            lanes = threads.map(self._advance, range(len(orders)), orders)
             return [row for lane in lanes for row in lane]
 
-    def _advance(
-        self, start: int, until: Sequence[int], active: Sequence[bool], repeats: Sequence[bool]
-    ) -> list[Row | None]:
-        lane, here = start // self._width, slice(start, start + self._width)
-        if not any(active[here]):
-            return [None] * len(active[here])
-        orders = (jnp.array(until[here], jnp.int32), jnp.array(active[here]), jnp.array(repeats[here]))
-        self._learners[lane], rows = advance(self._members[lane], self._learners[lane], self.grounds[lane], *orders)
+    def _advance(self, lane: int, orders: tuple[Sequence[int], Sequence[bool], Sequence[bool]]) -> list[Row | None]:
+        until, active, repeats = orders
+        if not any(active):
+            return [None] * len(active)
+        arrays = (jnp.array(until, jnp.int32), jnp.array(active), jnp.array(repeats))
+        self._learners[lane], rows = advance(self._members[lane], self._learners[lane], self.grounds[lane], *arrays)
         rows = {name: np.asarray(x) for name, x in rows.items()}
-        return [{name: x[i] for name, x in rows.items()} if is_on else None for i, is_on in enumerate(active[here])]
+        return [{name: x[i] for name, x in rows.items()} if is_on else None for i, is_on in enumerate(active)]
 
 
 def _begun(lanes: Sequence[Run]) -> list[tuple[Learner, Ground]]:
@@ -75,6 +74,15 @@ def _begun(lanes: Sequence[Run]) -> list[tuple[Learner, Ground]]:
         drawn = [begin(members) for members in lanes]
         compiled.result()
     return drawn
+
+
+def at_once() -> float:
+    """Members that train at the same time on this machine: one per core, on an accelerator all."""
+    return _cores() if _on_cpu() else math.inf
+
+
+def _on_cpu() -> bool:
+    return jax.default_backend() == "cpu"
 
 
 def _cores() -> int:

@@ -44,6 +44,8 @@ def test_figure_2() -> None:
     assert verdicts("b-fig2", lambda run: (200, 400), part=False) == {"B2": "undecided", "B2-order": "holds"}
     at_length = verdicts("b-fig2", lambda run: (200, 400), part=False, scale="paper")
     assert at_length["B2"] == "fails", "in as many steps as published"
+    never_compete = verdicts("b-fig2", lambda run: (0, 0), scale="paper")
+    assert never_compete["B2"] == "fails", "one head per block from the start"
 
 
 def test_figure_4_left() -> None:

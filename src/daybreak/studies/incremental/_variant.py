@@ -27,7 +27,7 @@ def variant(
         paper="incremental",
         title=title,
         minutes=minutes,
-        measure=Training(lambda scale: seeded((scale == "paper" and paper) or run, scale), tables),
+        measure=Training(lambda scale: seeded(paper if paper and scale == "paper" else run, scale), tables),
         judge=lambda tables: Findings(claims(tables)),
         draw=lambda tables, findings: staircase(tables["curves"]),
     )

@@ -2,6 +2,7 @@
 
 import numpy as np
 from jaxtyping import Float
+from numpy.lib.stride_tricks import sliding_window_view
 
 from daybreak._types import Bools
 from daybreak.lab.presets import PRESETS
@@ -19,7 +20,7 @@ def _claims(tables: Tables) -> tuple[Claim, ...]:
     rows = tables["stages"]
     masses = [_masses(one) for one in by_seed(tables["curves"])]
     uniform = np.array([np.ptp(x[0]) <= 0.1 for x in masses])
-    compete = np.array([_longest(np.all(x.argmax(axis=2) == 0, axis=1)) >= HOLD for x in masses])
+    compete = np.array([_held(np.all(x.argmax(axis=2) == 0, axis=1)) for x in masses])
     share = np.array([set(x[-1].argmax(axis=1).tolist()) == {0, 1, 2} for x in masses])
     height = [x[:, :, 0].mean(axis=1).max() for x in masses]
     steps = int(rows["budget"].max())
@@ -46,10 +47,9 @@ def _masses(one: Table) -> Float[np.ndarray, "evaluations heads blocks"]:
     return np.moveaxis(np.array([[one[f"head{h}_block{k}"] for k in (1, 2, 3)] for h in (1, 2, 3)]), 2, 0)
 
 
-def _longest(flags: Bools) -> int:
-    """How many are true in a row at most."""
-    ends = np.flatnonzero(~np.concatenate([[False], flags, [False]]))
-    return int(np.diff(ends).max()) - 1
+def _held(flags: Bools) -> bool:
+    """Whether so many in a row are true that it is not by chance."""
+    return len(flags) >= HOLD and bool(sliding_window_view(flags, HOLD).all(axis=1).any())
 
 
 STUDY = variant(
