@@ -7,7 +7,7 @@ whose sums are differences of running sums.
 from typing import NamedTuple
 
 import numpy as np
-from scipy import stats
+from scipy import special
 
 from daybreak._types import Floats
 from daybreak.measure._table import Integers
@@ -52,7 +52,7 @@ def search(x: Floats, y: Floats, first: Integers, last: Integers) -> Ramp:
     left = np.maximum(z @ z - gain, 0.0)
     fall = min(float(shared[best] / variance[best]), 0.0)
     before = float(mean - fall * total[best] / rows)
-    close = first[left <= left[best] * (1 + stats.f.ppf(0.95, 1, rows - UNKNOWNS) / (rows - UNKNOWNS))]
+    close = first[left <= left[best] * (1 + special.fdtri(1, rows - UNKNOWNS, 0.95) / (rows - UNKNOWNS))]
     return Ramp(
         start=float(x[first[best]]),
         end=float(x[last[best]]),

@@ -6,7 +6,7 @@ from typing import NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import stats
+from scipy import special
 
 from daybreak._types import Bools, Floats
 from daybreak.errors import RequestError
@@ -166,7 +166,7 @@ def _measured_configurations(problem: _Problem, configuration: NDArray) -> int:
 
 
 def _law(problem: _Problem, columns: Mapping[str, NDArray], estimate: Estimate, method: Method) -> Law:
-    reach = stats.t.ppf(0.975, estimate.freedom) * np.sqrt(np.diag(estimate.covariance))
+    reach = special.stdtrit(estimate.freedom, 0.975) * np.sqrt(np.diag(estimate.covariance))
     ends = np.array([estimate.parameters, estimate.parameters - reach, estimate.parameters + reach])
     ends[:, 0] = np.exp(np.clip(ends[:, 0], -700, 700))  # the fit is on log C, which may be known to no digit
     fitted = problem.design @ estimate.parameters

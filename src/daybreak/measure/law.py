@@ -7,7 +7,7 @@ from typing import Any, Literal, NamedTuple, final
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import stats
+from scipy import special
 
 from daybreak._types import Floats
 from daybreak.errors import RequestError
@@ -73,7 +73,7 @@ class Law:
         Student's t on logs, from the scatter of runs around the law and the uncertainty of the law itself. It knows
         nothing of a law that bends outside the `ranges` it was fitted on.
         """
-        reach = stats.t.ppf(0.975, self.freedom) * self._deviation(table)
+        reach = special.stdtrit(self.freedom, 0.975) * self._deviation(table)
         center = np.log(self.predict(table))
         return np.exp(center - reach), np.exp(np.minimum(center + reach, 700.0))
 
@@ -82,7 +82,7 @@ class Law:
 
         The spread is that of the normal distribution with the same 80 % interval as Student's t.
         """
-        reach = stats.t.ppf(0.9, self.freedom) / stats.norm.ppf(0.9)
+        reach = special.stdtrit(self.freedom, 0.9) / special.ndtri(0.9)
         return self.predict(table), reach * self._deviation(table)
 
     def _deviation(self, table: Mapping[str, ArrayLike]) -> Floats:

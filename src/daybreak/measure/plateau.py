@@ -5,7 +5,7 @@ from typing import final
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import stats
+from scipy import special
 
 from daybreak._types import Floats
 from daybreak.errors import RequestError
@@ -119,7 +119,7 @@ def _smoothed_crossing(x: Floats, excess: Floats, hold: int, smooth: int) -> Pla
     residuals = windows[after] - hat @ windows[after]
     freedom = smooth - _DEGREE - 1
     noise = np.sqrt(residuals @ residuals / freedom)
-    reach = stats.t.ppf(0.975, freedom) * noise * np.sqrt(hat[place, place])
+    reach = special.stdtrit(freedom, 0.975) * noise * np.sqrt(hat[place, place])
     low = _last_sure(x, fitted - reach, after)
     high = -_last_sure(-x[::-1], -(fitted + reach)[::-1], x.size - 1 - after)
     return Plateau(found.length, False, (min(low, found.length), max(high, found.length)))

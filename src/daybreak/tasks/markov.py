@@ -150,7 +150,7 @@ class MarkovChain(Task[MarkovWorld]):
         strengths = self._strengths(world)
 
         def step(recent, at):
-            token = _draw(at, self._logits(strengths, recent, self.K))
+            token = _draw(at, self._logits(strengths, recent)[-1])
             return jnp.append(token, recent[:-1]), token
 
         _, chain = jax.lax.scan(step, prefix[::-1][: self.order], uniform(bits[self._prefix :]))
@@ -174,7 +174,7 @@ class MarkovChain(Task[MarkovWorld]):
     ) -> dict[str, Float[Array, "..."]]:
         """`kl`: KL(p^(n) ‖ student) of the truth cut off after n = 1 … K blocks, averaged over the generated tokens."""
         student = jax.nn.log_softmax(outputs, axis=1)
-        truths = [self.truncated(world, example.inputs, n) for n in range(1, self.K + 1)]
+        truths = self._truths(world, example.inputs)[1:]
         return {"kl": jnp.stack([jnp.mean(jnp.sum(jnp.exp(p) * (p - student), axis=1)) for p in truths])}
 
     def circuits(self) -> dict[str, Circuit]:
@@ -195,10 +195,7 @@ class MarkovChain(Task[MarkovWorld]):
     def truncated(self, world: MarkovWorld, inputs: Int[Array, " length"], n: int) -> Float[Array, "reads d"]:
         """Log-probabilities that take only the n strongest blocks into account (paper B, eq. 3); uniform for n = 0."""
         refuse("n", n, not 0 <= n <= self.K, f"the chain has {self.K} blocks, so n must lie between 0 and {self.K}")
-        strengths = self._strengths(world)
-        recent = inputs[np.array(self.reads)[:, None] - np.arange(self.order)[None, :]]
-        logits = jax.vmap(lambda tokens: self._logits(strengths, tokens, n))(recent)
-        return jax.nn.log_softmax(logits, axis=1)
+        return self._truths(world, inputs)[n]
 
     def bayes_loss(self, key: PRNGKeyArray, world: MarkovWorld, samples: int) -> Float[Array, ""]:
         """The lowest loss any model can have: the mean entropy of the truth along `samples` fresh sequences."""
@@ -214,20 +211,24 @@ class MarkovChain(Task[MarkovWorld]):
         beta = 10.0 * self.L if self.beta is None else self.beta
         return world.columns * (beta * self.m ** jnp.arange(self.K - 1.0, -1.0, -1.0))[:, None, None]
 
-    def _logits(self, strengths: Float[Array, "K d d"], recent: Int[Array, " order"], n: int) -> Float[Array, " d"]:
-        """Logits of the next token from the latest ones, newest first, by the n strongest blocks.
+    def _truths(self, world: MarkovWorld, inputs: Int[Array, " length"]) -> list[Float[Array, "reads d"]]:
+        """Log-probabilities of each generated token by the 0, 1, … K strongest blocks."""
+        strengths = self._strengths(world)
+        recent = inputs[np.array(self.reads)[:, None] - np.arange(self.order)[None, :]]
+        logits = jax.vmap(lambda tokens: self._logits(strengths, tokens))(recent)
+        return [jax.nn.log_softmax(x, axis=1) for x in logits]
 
-        A sum of gathers that the compiler fuses; one gather of all lags and a product would write K·L·d numbers down.
+    def _logits(self, strengths: Float[Array, "K d d"], recent: Int[Array, " order"]) -> list[Float[Array, " d"]]:
+        """Logits of the next token from the latest ones, newest first, by the 0, 1, … K strongest blocks.
+
+        Sums of gathers that the compiler fuses; one gather of all lags and a product would write K·L·d numbers down.
         """
         weights = self.weights or (1 / self.L,) * self.L
-        return sum(
-            (
-                weight * strengths[k][recent[lag - 1]]
-                for k, lags in enumerate(self.lags[:n])
-                for weight, lag in zip(weights, lags, strict=True)
-            ),
-            start=jnp.zeros(self.d),
-        )
+        logits = [jnp.zeros(self.d)]
+        for strength, lags in zip(strengths, self.lags, strict=True):
+            block = (weight * strength[recent[lag - 1]] for weight, lag in zip(weights, lags, strict=True))
+            logits.append(sum(block, start=logits[-1]))
+        return logits
 
     @property
     def _stride(self) -> int:
