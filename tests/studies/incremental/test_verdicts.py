@@ -7,7 +7,7 @@ import pytest
 
 from daybreak import pictures, studies
 from daybreak.training import Run
-from tests.studies.incremental.planted import NEVER, tables, verdicts
+from tests.studies.incremental.planted import NEVER, findings, tables, verdicts
 
 
 def paper(run: Run) -> tuple[float, float]:
@@ -107,6 +107,9 @@ def test_sgd() -> None:
 
     assert set(verdicts("b-sgd", lambda run: law(run, 10)).values()) == {"holds"}
     assert verdicts("b-sgd", lambda run: law(run, 2))["B11-19-sgd-slower"] == "fails"
+    never = findings("b-sgd", lambda run: law(run, 100)).claims
+    assert [claim.verdict for claim in never] == ["undecided", "fails"]
+    assert "at least" in never[1].ours
 
 
 def test_early_stopping() -> None:

@@ -1,11 +1,14 @@
 """Appendix: gradient descent with momentum takes the same steps in the same order, about ten times slower."""
 
+from dataclasses import replace
+
 import numpy as np
 
+from daybreak import measure
 from daybreak.lab import Saved
-from daybreak.studies._study import Claim, Findings, Scale, Study, Tables, Training, verdict
+from daybreak.studies._study import Claim, Findings, Scale, Study, Table, Tables, Training, verdict
 from daybreak.studies.incremental._picture import staircase
-from daybreak.studies.incremental._trained import MINIMAL, changed, curves, ranged, seeded, stages
+from daybreak.studies.incremental._trained import MINIMAL, by_seed, changed, curves, ranged, seeded, stages
 from daybreak.studies.incremental._variant import in_order
 from daybreak.training import Optimizer, Run, Stop
 
@@ -14,6 +17,7 @@ _SGD = changed(
     optimizer=Optimizer(name="sgd", learning_rate=0.2, momentum=0.9),
     stop=Stop(budget=8000, every=80, level=0.0),
 )
+_SHARES = {"half": 1 / 2, "a fifth": 1 / 5, "a tenth": 1 / 10}
 
 
 def _runs(scale: Scale) -> list[Run]:
@@ -23,28 +27,50 @@ def _runs(scale: Scale) -> list[Run]:
 def _tables(saved: list[Saved]) -> Tables:
     slow = [x for x in saved if x.run.optimizer.name == "sgd"]
     fast = [x for x in saved if x.run.optimizer.name != "sgd"]
-    return {"curves": curves(slow), "stages": stages(slow), "adamw": stages(fast)}
+    return {"curves": curves(slow), "stages": stages(slow), "sgd": _times(slow), "adamw": _times(fast)}
+
+
+def _times(saved: list[Saved]) -> Table:
+    """When the excess loss of each seed has come down to some shares of its start, and whether it has."""
+    rows = []
+    for one in by_seed(curves(saved)):
+        excess = one["excess"]
+        down = {
+            name: measure.plateau(one["step"], excess, measure.fraction_of_start(excess, share))
+            for name, share in _SHARES.items()
+        }
+        times = {name: x.length for name, x in down.items()} | {
+            f"{name}_came": not x.censored for name, x in down.items()
+        }
+        rows.append({"seed": one["seed"][0]} | times)
+    return {name: np.array([row[name] for row in rows]) for name in rows[0]}
 
 
 def _judge(tables: Tables) -> Findings:
-    ratios = {name: tables["stages"][name] / tables["adamw"][name] for name in ("second", "third")}
+    slow, fast = tables["sgd"], tables["adamw"]
+    ratios = {name: slow[name] / fast[name] for name in _SHARES}
+    came = {name: bool(np.all(slow[f"{name}_came"])) for name in _SHARES}
     middle = [float(np.median(x)) for x in ratios.values()]
+    order = in_order(
+        tables,
+        "B11-19-sgd",
+        "Trained by SGD the model passes the same stages in the same order.",
+        "Minimal model, momentum 0.9. Undecided where no seed comes to the third stage: that it takes too long is the other claim.",
+    )
     claims = (
-        in_order(
-            tables,
-            "B11-19-sgd",
-            "Trained by SGD the model passes the same stages in the same order.",
-            "Minimal model, momentum 0.9.",
-        ),
+        replace(order, verdict="undecided") if np.all(tables["stages"]["last"] < 3) else order,
         Claim(
             id="B11-19-sgd-slower",
             sentence="SGD takes about ten times as many steps as AdamW.",
             paper="about 10",
-            ours="; ".join(f"{name} transition: {ranged(x, '{:.1f}')} times" for name, x in ratios.items()),
+            ours="; ".join(
+                f"to {name} of the excess loss {'' if came[name] else 'at least '}{ranged(x, '{:.0f}')} times"
+                for name, x in ratios.items()
+            ),
             verdict=verdict(min(middle) >= 5 and max(middle) <= 20),
-            note="Seed by seed, learning rates 0.2 and 0.08; a transition that has not come counts as the budget. Holds if both "
-            "medians lie between 5 "
-            "and 20.",
+            note="Seed by seed, learning rates 0.2 and 0.08, loss as a mean over tokens. AdamW comes to a half on its way to the first "
+            "plateau, to a fifth with the second block, to a tenth with the third. What has not come counts as the budget. Holds if all "
+            "three medians lie between 5 and 20.",
         ),
     )
     return Findings(claims)
@@ -54,7 +80,7 @@ STUDY = Study(
     name="b-sgd",
     paper="incremental",
     title="Minimal model: SGD instead of AdamW",
-    minutes={"smoke": 0.2, "laptop": 50, "paper": 50},
+    minutes={"smoke": 0.2, "laptop": 80, "paper": 80},
     measure=Training(_runs, _tables),
     judge=_judge,
     draw=lambda tables, findings: staircase(tables["curves"]),
