@@ -17,7 +17,7 @@ _SGD = changed(
     optimizer=Optimizer(name="sgd", learning_rate=0.2, momentum=0.9),
     stop=Stop(budget=8000, every=80, level=0.0),
 )
-_SHARES = {"half": 1 / 2, "a fifth": 1 / 5, "a tenth": 1 / 10}
+_SHARES = {"half": 1 / 2, "fifth": 1 / 5, "tenth": 1 / 10}
 
 
 def _runs(scale: Scale) -> list[Run]:
@@ -64,7 +64,7 @@ def _judge(tables: Tables) -> Findings:
             sentence="SGD takes about ten times as many steps as AdamW.",
             paper="about 10",
             ours="; ".join(
-                f"to {name} of the excess loss {'' if came[name] else 'at least '}{ranged(x, '{:.0f}')} times"
+                f"to 1/{1 / _SHARES[name]:.0f} of the excess loss {'' if came[name] else 'at least '}{ranged(x, '{:.0f}')} times"
                 for name, x in ratios.items()
             ),
             verdict=verdict(min(middle) >= 5 and max(middle) <= 20),
