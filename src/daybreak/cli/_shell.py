@@ -7,6 +7,7 @@ import io
 import json
 import os
 import re
+import signal
 import sys
 from collections.abc import Sequence
 from contextlib import redirect_stderr
@@ -40,6 +41,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except KeyboardInterrupt as stop:
+        signal.signal(signal.SIGINT, lambda *_: os._exit(130))  # again, while threads come to their end: at once
         return _say(str(stop) or "Interrupted. Run the same command again to go on.", 130)
     except WorkError as error:
         return _say(str(error), 1)
