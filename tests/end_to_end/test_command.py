@@ -62,7 +62,7 @@ def test_interrupted_it_says_so_and_exits_130(tmp_path: Path) -> None:
             os.kill(process.pid, signal.SIGINT)
             time.sleep(2)
         _, err = process.communicate(timeout=120)
-    assert process.returncode == 130
+    assert process.returncode in (130, -signal.SIGINT)  # pressed again in Python's last moments: to a shell 130 as well
     assert err == "daybreak: Interrupted. Run the same command again to go on.\n"
 
 
