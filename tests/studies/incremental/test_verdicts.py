@@ -110,6 +110,7 @@ def test_sgd() -> None:
     never = findings("b-sgd", lambda run: law(run, 100)).claims
     assert [claim.verdict for claim in never] == ["undecided", "fails"]
     assert "at least" in never[1].ours
+    assert verdicts("b-sgd", lambda run: law(run, 15))["B11-19-sgd-slower"] == "undecided", "the third never came"
 
 
 def test_early_stopping() -> None:
