@@ -30,7 +30,7 @@ class Transformer(Model[Parameters]):
     gathered from the embedding, never multiplied as one-hot vectors. Attention maps exist only when asked for.
     """
 
-    rows_at_once: ClassVar[int] = 1 << 11  # a position is wide here: stream, heads and MLP
+    rows_at_once: ClassVar[int] = 1 << 10  # a position is wide here, and arrays of 1 024 fit the cache of a core
 
     layers: int = eqx.field(static=True, default=2)  # Blocks.
     heads: int = eqx.field(static=True, default=4)  # Attention heads of a block.

@@ -14,7 +14,7 @@ def _claims(tables: Tables) -> tuple[Claim, ...]:
 STUDY = variant(
     "b-two-layers",
     "Full model: two layers",
-    {"smoke": 0.3, "laptop": 150, "paper": 500},
+    {"smoke": 0.3, "laptop": 100, "paper": 330},
     changed(FULL, model={"layers": 2}),
     _claims,
     paper=changed(PAPER, model={"layers": 2}),
