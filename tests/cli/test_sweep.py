@@ -8,7 +8,7 @@ import pytest
 from rich.console import Console
 
 from daybreak.cli import main
-from daybreak.cli._watch import view
+from daybreak.cli._watch import view, watching
 from daybreak.lab.conduct import Labour, State
 from daybreak.lab.messages import Standing
 from tests.lab.sweeping import RUNS, TOY
@@ -80,3 +80,17 @@ def test_what_is_seen_while_a_sweep_runs() -> None:
     assert state.seconds_left == pytest.approx(60 * 7.5 / 0.5, rel=0.01), (
         "what was done before says nothing of the speed"
     )
+
+
+def test_where_there_is_no_terminal_a_line_now_and_then(capsys) -> None:
+    state = State(5, existing=2)
+    state.under_way[0] = Labour({}, {}, pace=0.26)
+    with watching("2/3 fig3") as seldom, watching("", every=0.0) as always:
+        seldom(state)
+        assert not capsys.readouterr().err, "not in the first minute"
+        always(state)
+        always(state)
+    assert capsys.readouterr().err == "2 of 5 runs · 0.3 steps a second\n" * 2
+    with watching("2/3 fig3", every=0.0) as titled:
+        titled(state)
+    assert capsys.readouterr().err.startswith("2/3 fig3 · 2 of 5 runs")

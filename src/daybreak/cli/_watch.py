@@ -1,5 +1,6 @@
 """What a person sees while runs are trained: how many are done and how they ended, and what each worker is at."""
 
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -21,39 +22,58 @@ _OUTCOMES = ("emerged", "censored", "diverged", "failed")
 
 
 @contextmanager
-def watching(title: str = "") -> Iterator[Callable[[Any], None]]:
-    """A live view on stderr, to be given each new state; silent where that is no terminal.
+def watching(title: str = "", every: float = 60.0) -> Iterator[Callable[[Any], None]]:
+    """A live view on stderr, to be given each new state; where that is no terminal, a line now and then.
 
     Args:
         title: of what is going on, shown from the start with a sign of life.
+        every: seconds before and between two lines in a file.
     """
     console = Console(stderr=True)
     if not console.is_terminal:
-        yield lambda state: None
+        yield _log(console, title, every)
         return
     head = (Spinner("dots", title),) if title else ()
     with Live(Group(*head), console=console, refresh_per_second=4, transient=True) as live:
         yield lambda state: live.update(Group(*head, view(state)))
 
 
-def view(state: "State") -> Group:
-    """The picture of a state."""
+def _log(console: Console, title: str, every: float) -> Callable[[Any], None]:
+    """Write what a state is in one line, if the last was written long enough ago."""
+    last = time.monotonic()
+
+    def write(state: "State") -> None:
+        nonlocal last
+        if time.monotonic() - last >= every:
+            last = time.monotonic()
+            line = " · ".join(x for x in (title, _headline(state)) if x)
+            console.print(line, markup=False, highlight=False, soft_wrap=True)
+
+    return write
+
+
+def _headline(state: "State") -> str:
     counts = ", ".join(f"{state.outcomes[x]:,} {x}" for x in _OUTCOMES if state.outcomes[x])
     pace = sum(labour.pace for labour in state.under_way.values())
     left = state.seconds_left
     parts = [
         f"{state.done:,} of {state.total:,} runs",
         counts,
-        f"{pace:,.0f} steps a second" if pace else "",
+        f"{pace:,.{1 if pace < 10 else 0}f} steps a second" if pace else "",
         "" if left is None else f"at most about {clock(left)} left",
     ]
+    return " · ".join(x for x in parts if x)
+
+
+def view(state: "State") -> Group:
+    """The picture of a state."""
     bar = Table.grid()
     bar.add_row(ProgressBar(state.total, state.done, width=60))
     busy = [labour for labour in state.under_way.values() if labour.fresh]
     lines = [_line(labour) for labour in busy]
     standings = [(labour.fresh[x], labour.standings[x]) for labour in busy for x in labour.standings]
     members = [_member(*x) for x in standings] if len(standings) <= _MEMBERS else []
-    return Group(Text(" · ".join(x for x in parts if x), style="bold"), bar, _rows(lines), _rows(members))
+    return Group(Text(_headline(state), style="bold"), bar, _rows(lines), _rows(members))
 
 
 def _rows(rows: list[tuple[str, ...]]) -> Table:
