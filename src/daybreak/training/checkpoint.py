@@ -24,7 +24,7 @@ class DamagedCheckpoint(Exception):  # noqa: N818
     """Bytes that are not the checkpoint they should be. The run they were for can be started over."""
 
     def __init__(self, run_id: str, why: str):
-        super().__init__(f"the checkpoint of run {run_id} is damaged: {why}.")
+        super().__init__(f"the checkpoint of run {run_id} is of no use: {why}.")
         self.run_id = run_id
 
 
