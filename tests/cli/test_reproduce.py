@@ -40,6 +40,11 @@ def test_the_list_names_every_figure_with_cost_and_state(capsys) -> None:
         ("fig15 --out a_file", "out = 'a_file' is not allowed: it is a file"),
         ("fig15 --workers -1", "workers = -1 is not allowed: it must be at least 0."),
         ("fig15 --scale huge", "smoke"),
+        ("--from-tables", "there are no tables at laptop scale in 'results': leave out --from-tables to measure them."),
+        (
+            "fig15 --from-tables",
+            "fig15 has no tables at laptop scale in 'results': leave out --from-tables to measure it.",
+        ),
     ],
 )
 def test_a_wrong_request_is_one_sentence_and_writes_nothing(line: str, said: str, capsys) -> None:
@@ -49,6 +54,19 @@ def test_a_wrong_request_is_one_sentence_and_writes_nothing(line: str, said: str
     assert said in err
     assert err.count("\n") == 1
     assert [x.name for x in Path().iterdir()] == ["a_file"]
+
+
+def test_what_was_measured_is_judged_again_from_its_tables(capsys) -> None:
+    for name in ("fig1b", "fig1c"):
+        studies.reproduce(studies.find(name), "smoke", Path("results"))
+    claims = {path: path.read_bytes() for path in Path("results").glob("*/*/smoke/claims.json")}
+    for path in claims:
+        path.unlink()
+    assert main(["reproduce", "--from-tables", "--scale", "smoke", "--json"]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert [x["study"] for x in answer["reproduced"]] == ["emergence/fig1b", "emergence/fig1c"]
+    for path, before in claims.items():
+        assert json.loads(path.read_bytes())["claims"] == json.loads(before)["claims"]
 
 
 def test_the_papers_scale_says_first_what_it_costs(capsys) -> None:

@@ -8,7 +8,7 @@ import pytest
 from pyarrow import csv, parquet
 
 from daybreak import studies
-from daybreak.errors import RequestError
+from daybreak.errors import RequestError, WorkError
 from daybreak.studies import Study, Training
 
 # What the mathematics decides is decided at smoke scale too. These fail in earnest: see docs/theory.md, docs/incremental.md.
@@ -53,6 +53,30 @@ def test_repeated_it_gives_the_same_bytes(tmp_path: Path) -> None:
     for name in ("curve.parquet", "curve.csv", "figure.png", "figure.pdf", "claims.json"):
         first, second = ((folder / name).read_bytes() for folder in folders)
         assert first == second, name
+
+
+def test_judged_again_it_says_the_same_and_measures_nothing(tmp_path: Path) -> None:
+    study = studies.find("fig1b")
+    folder = studies.reproduce(study, "smoke", tmp_path).folder
+    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+    assert studies.judge_again(study, "smoke", tmp_path).findings.claims
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
+    (folder / "curve.parquet").rename(folder / "other.parquet")
+    with pytest.raises(WorkError, match="have no 'curve': another version wrote them"):
+        studies.judge_again(study, "smoke", tmp_path)
+
+
+def test_what_training_took_is_not_forgotten(tmp_path: Path) -> None:
+    study = studies.find("fig11")
+    folder = tmp_path / study.paper / study.name / "laptop"
+    committed = Path(__file__).parents[2] / "results" / study.paper / study.name / "laptop"
+    folder.mkdir(parents=True)
+    for path in (*committed.glob("*.parquet"), committed / "claims.json"):
+        (folder / path.name).write_bytes(path.read_bytes())
+    before = json.loads((folder / "claims.json").read_text())
+    done = studies.judge_again(study, "laptop", tmp_path)
+    assert before["runs"] > 0
+    assert (done.runs, round(done.training_seconds)) == (before["runs"], before["training_seconds"])
 
 
 def test_a_file_in_the_way_is_refused(tmp_path: Path) -> None:

@@ -25,7 +25,8 @@ _MARKS = {"holds": "[green]holds[/]", "fails": "[red]fails[/]", "undecided": "[y
 class Reproduce:
     """Reproduce figures of the papers: measurements, laws, claims with verdicts, and the picture.
 
-    Without a name all figures are reproduced. Interrupted or killed while it trains, the same command goes on.
+    Without a name all figures are reproduced. Interrupted or killed while it trains, the same command goes on. What was
+    measured before can be judged again in seconds, with --from-tables.
     Example: daybreak reproduce fig1c fig2-left --scale laptop --out results
     """
 
@@ -43,6 +44,11 @@ class Reproduce:
     workers: Annotated[
         Whole, tyro.conf.arg(help="Cohorts of runs trained at a time; 0: as many as there are cores.")
     ] = 0
+    from_tables: Annotated[
+        bool,
+        tyro.conf.FlagCreatePairsOff,
+        tyro.conf.arg(help="Judge and draw again from the tables in --out; measure and train nothing."),
+    ] = False
     list: Annotated[
         bool,
         tyro.conf.FlagCreatePairsOff,
@@ -60,22 +66,40 @@ class Reproduce:
             raise RequestError(f"workers = {self.workers} is not allowed: it must be at least 0.")
         if self.list:
             return self._listing()
-        chosen = [studies.find(name) for name in self.names] or [*studies.STUDIES]
-        if self.scale == "paper":
-            self._estimate(chosen)
-        done = []
-        for i, study in enumerate(chosen, start=1):
-            with watching(f"{i}/{len(chosen)} {study.name}: {study.title}") as on_change:
-                workers = self.workers or None
-                done.append(
-                    studies.reproduce(study, self.scale, self.out, self.lab, workers=workers, on_change=on_change)
-                )
+        done = self._carry_out([studies.find(name) for name in self.names] or self._all())
         report = studies.write_report(self.out)
         data = {
             "reproduced": [{**x.as_json(), "folder": str(x.folder), "seconds": round(x.seconds, 1)} for x in done],
             "report": str(report),
         }
         return Answer(data, lambda console: show(console, done, report))
+
+    def _all(self) -> "list[Study]":
+        from daybreak import studies
+
+        if not self.from_tables:
+            return [*studies.STUDIES]
+        measured = [study for study in studies.STUDIES if studies.has_tables(study, self.scale, self.out)]
+        if not measured:
+            raise RequestError(
+                f"there are no tables at {self.scale} scale in {str(self.out)!r}: leave out --from-tables to measure them."
+            )
+        return measured
+
+    def _carry_out(self, chosen: "Sequence[Study]") -> "list[Reproduction]":
+        from daybreak import studies
+
+        if self.scale == "paper" and not self.from_tables:
+            self._estimate(chosen)
+        done, workers = [], self.workers or None
+        for i, study in enumerate(chosen, start=1):
+            with watching(f"{i}/{len(chosen)} {study.name}: {study.title}") as on_change:
+                done.append(
+                    studies.judge_again(study, self.scale, self.out)
+                    if self.from_tables
+                    else studies.reproduce(study, self.scale, self.out, self.lab, workers=workers, on_change=on_change)
+                )
+        return done
 
     def _estimate(self, chosen: "Sequence[Study]") -> None:
         """Say what training will cost, before it begins."""

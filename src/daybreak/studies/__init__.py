@@ -9,6 +9,8 @@ from daybreak.studies.catalogue import STUDIES as STUDIES
 from daybreak.studies.catalogue import find as find
 from daybreak.studies.report import write_report as write_report
 from daybreak.studies.reproduce import Reproduction as Reproduction
+from daybreak.studies.reproduce import has_tables as has_tables
+from daybreak.studies.reproduce import judge_again as judge_again
 from daybreak.studies.reproduce import reproduce as reproduce
 from daybreak.studies.standing import Standing as Standing
 from daybreak.studies.standing import standings as standings

@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import Any, final
 
 import numpy as np
-from pyarrow import parquet
 
 from daybreak import theory
 from daybreak.errors import RequestError
 from daybreak.lab import Lab, laws
 from daybreak.measure import Interval, Law, Published
 from daybreak.measure.published import PUBLISHED
+from daybreak.studies import tables
 from daybreak.studies._study import Table
 from daybreak.studies.catalogue import find
 from daybreak.studies.emergence import best_repetition, schedules
@@ -268,7 +268,4 @@ def _measured(results: Path, name: str, table: str) -> Table | None:
     """A table of a study at the largest scale that tells something; None if there is none."""
     folder = results / find(name).paper / name
     path = next((x for scale in ("paper", "laptop") if (x := folder / scale / f"{table}.parquet").exists()), None)
-    if path is None:
-        return None
-    found = parquet.read_table(path)
-    return {column: found[column].to_numpy() for column in found.column_names}
+    return None if path is None else tables.read(path)

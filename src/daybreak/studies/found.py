@@ -9,6 +9,7 @@ from daybreak.errors import WorkError
 from daybreak.studies._study import Scale
 from daybreak.studies.catalogue import STUDIES
 
+CLAIMS = "claims.json"
 _KEYS = {"study", "title", "scale", "claims", "laws", "command"}
 
 
@@ -42,16 +43,17 @@ def found(out: Path) -> list[Found]:
     Raises:
         WorkError: if a `claims.json` is not what a study writes.
     """
-    return [_read(folder) for study in STUDIES if (folder := _largest(out / study.paper / study.name)) is not None]
+    return [read(folder) for study in STUDIES if (folder := _largest(out / study.paper / study.name)) is not None]
 
 
 def _largest(folder: Path) -> Path | None:
     scales = [folder / scale for scale in reversed(get_args(Scale))]
-    return next((scale for scale in scales if (scale / "claims.json").exists()), None)
+    return next((scale for scale in scales if (scale / CLAIMS).exists()), None)
 
 
-def _read(folder: Path) -> Found:
-    path = folder / "claims.json"
+def read(folder: Path) -> Found:
+    """The study in a folder; raises as above."""
+    path = folder / CLAIMS
     try:
         document = json.loads(path.read_text(encoding="utf-8"))
         if not document.keys() >= _KEYS:

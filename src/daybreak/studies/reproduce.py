@@ -2,7 +2,7 @@
 
 `OUT/<paper>/<figure>/<scale>/` holds each table as Parquet and CSV, `claims.json`, `figure.png` and `figure.pdf`. Every
 file is written aside and moved into place, so a folder never holds half a file. Networks are trained in a lab, where the
-runs that are there already are not trained again.
+runs that are there already are not trained again. All that is said follows from the tables, and can be said again from them alone.
 """
 
 import json
@@ -13,15 +13,14 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, final
 
-import pyarrow as pa
-from pyarrow import csv, parquet
-
 from daybreak import pictures
 from daybreak.errors import RequestError, WorkError
 from daybreak.lab import Lab, Saved
 from daybreak.lab.conduct import State, conduct
 from daybreak.lab.local import LocalExecutor
-from daybreak.studies._study import Findings, Scale, Study, Table, Training
+from daybreak.studies import tables
+from daybreak.studies._study import Findings, Scale, Study, Tables, Training
+from daybreak.studies.found import CLAIMS, read
 
 _NAMED = 3  # failed runs that a sentence has room for
 
@@ -77,7 +76,7 @@ def reproduce(
     Raises:
         WorkError: if runs failed; the sentence names them.
     """
-    folder = out / study.paper / study.name / scale
+    folder = _folder(study, scale, out)
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except (FileExistsError, NotADirectoryError):
@@ -85,34 +84,71 @@ def reproduce(
             f"out = {str(out)!r} is not allowed: {folder} cannot be a folder, a file is in its way."
         ) from None
     start = time.monotonic()
-    command = f"daybreak reproduce {study.name} --scale {scale}"
-    saved: list[Saved] = []
+    runs, seconds = 0, 0.0
     if isinstance(study.measure, Training):
-        saved = _trained(study.measure, scale, Lab(lab), workers, command, on_change)
-        tables = study.measure.tables(saved)
+        saved = _trained(study.measure, scale, Lab(lab), workers, _command(study, scale), on_change)
+        measured, runs, seconds = study.measure.tables(saved), len(saved), sum(x.result.seconds for x in saved)
     else:
-        tables = study.measure(scale)
-    findings = study.judge(tables)
-    if saved and scale == "smoke":
+        measured = study.measure(scale)
+    for name, table in measured.items():
+        tables.write(folder, name, table)
+    return _judged(study, scale, folder, measured, start, runs, seconds)
+
+
+def has_tables(study: Study, scale: Scale, out: Path) -> bool:
+    """Whether there is something to judge again."""
+    return any(_folder(study, scale, out).glob("*.parquet"))
+
+
+def judge_again(study: Study, scale: Scale, out: Path) -> Reproduction:
+    """Judge and draw from the tables that lie under `out`, and write both anew. Nothing is measured or trained.
+
+    Raises:
+        RequestError: if there are none.
+        WorkError: if they are not what the study writes today.
+    """
+    start, folder = time.monotonic(), _folder(study, scale, out)
+    measured = {path.stem: tables.read(path) for path in sorted(folder.glob("*.parquet"))}
+    if not measured:
+        raise RequestError(
+            f"{study.name} has no tables at {scale} scale in {str(out)!r}: leave out --from-tables to measure it."
+        )
+    before = read(folder).document if (folder / CLAIMS).exists() else {}
+    try:
+        return _judged(
+            study, scale, folder, measured, start, before.get("runs", 0), before.get("training_seconds", 0.0)
+        )
+    except KeyError as missing:
+        raise WorkError(
+            f"the tables in {folder} have no {missing}: another version wrote them. Measure them again."
+        ) from None
+
+
+def _judged(
+    study: Study, scale: Scale, folder: Path, measured: Tables, start: float, runs: int, training_seconds: float
+) -> Reproduction:
+    """Judge, draw, and write both."""
+    findings = study.judge(measured)
+    if scale == "smoke" and isinstance(study.measure, Training):
         findings = _undecided(findings)
     with pictures.look():
-        figure = study.draw(tables, findings)
-    done = Reproduction(
-        study,
-        scale,
-        findings,
-        folder,
-        time.monotonic() - start,
-        len(saved),
-        sum(x.result.seconds for x in saved),
-    )
-    for name, table in tables.items():
-        _write_table(folder, name, table)
+        figure = study.draw(measured, findings)
+    done = Reproduction(study, scale, findings, folder, time.monotonic() - start, runs, training_seconds)
     for path in pictures.save(figure, folder / ".figure.part"):
         path.replace(folder / f"figure{path.suffix}")
-    document = {**done.as_json(), "command": command, "daybreak": version("daybreak")}
-    _replace(folder / "claims.json", (json.dumps(document, indent=2, ensure_ascii=False) + "\n").encode())
+    document = {**done.as_json(), "command": _command(study, scale), "daybreak": version("daybreak")}
+    part = folder / f".{CLAIMS}.part"
+    part.write_bytes((json.dumps(document, indent=2, ensure_ascii=False) + "\n").encode())
+    part.replace(folder / CLAIMS)
     return done
+
+
+def _folder(study: Study, scale: Scale, out: Path) -> Path:
+    return out / study.paper / study.name / scale
+
+
+def _command(study: Study, scale: Scale) -> str:
+    return f"daybreak reproduce {study.name} --scale {scale}"
 
 
 def _trained(
@@ -143,17 +179,3 @@ def _undecided(findings: Findings) -> Findings:
     note = "Smoke scale: tiny networks, which decide nothing."
     claims = (replace(claim, verdict="undecided", note=f"{note} {claim.note}".strip()) for claim in findings.claims)
     return replace(findings, claims=tuple(claims))
-
-
-def _write_table(folder: Path, name: str, table: Table) -> None:
-    arrow = pa.table(dict(table))
-    for suffix, write in ((".parquet", parquet.write_table), (".csv", csv.write_csv)):
-        part = folder / f".{name}.part"
-        write(arrow, part)
-        part.replace(folder / f"{name}{suffix}")
-
-
-def _replace(path: Path, content: bytes) -> None:
-    part = path.with_name(f".{path.name}.part")
-    part.write_bytes(content)
-    part.replace(path)

@@ -7,6 +7,7 @@ from typing import final, get_args
 
 from daybreak.lab import Lab
 from daybreak.studies._study import Scale, Study, Training
+from daybreak.studies.found import CLAIMS
 
 
 @final
@@ -24,7 +25,7 @@ def standings(studies: Sequence[Study], out: Path, lab: Lab) -> list[dict[Scale,
     done = {result.id for result in lab.results() if result.outcome != "failed"}
 
     def standing(study: Study, scale: Scale) -> Standing:
-        written = (out / study.paper / study.name / scale / "claims.json").exists()
+        written = (out / study.paper / study.name / scale / CLAIMS).exists()
         runs = study.measure.runs(scale) if isinstance(study.measure, Training) else []
         return Standing(written, len(runs), sum(run.id in done for run in runs))
 

@@ -1,0 +1,32 @@
+"""Tables of results as files: Parquet for programs, CSV for people."""
+
+from pathlib import Path
+
+import pyarrow as pa
+from pyarrow import csv, parquet
+
+from daybreak.errors import WorkError
+from daybreak.studies._study import Table
+
+
+def write(folder: Path, name: str, table: Table) -> None:
+    """Write a table both ways, each aside and then into its place."""
+    arrow = pa.table(dict(table))
+    for suffix, save in ((".parquet", parquet.write_table), (".csv", csv.write_csv)):
+        part = folder / f".{name}.part"
+        save(arrow, part)
+        part.replace(folder / f"{name}{suffix}")
+
+
+def read(path: Path) -> Table:
+    """A table from its Parquet file, of the types it had.
+
+    Raises:
+        WorkError: if that is no table.
+    """
+    try:
+        found = parquet.read_table(path)
+    except (OSError, pa.ArrowInvalid):
+        raise WorkError(f"{path} is not what a study writes: delete it, and reproduce the figure again.") from None
+    columns = {name: found[name].to_numpy() for name in found.column_names}
+    return {name: column.astype(str) if column.dtype == object else column for name, column in columns.items()}

@@ -1,0 +1,37 @@
+"""What is committed under results/ is what its tables say by today's rules: no claim, verdict or law was written by hand."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from daybreak import studies
+from daybreak.studies import tables
+
+COMMITTED = sorted((Path(__file__).parent.parent / "results").glob("*/*/*/claims.json"))
+
+
+@pytest.mark.parametrize("path", COMMITTED, ids=lambda path: path.parts[-3])
+def test_claims_follow_from_the_tables_beside_them(path: Path) -> None:
+    document = json.loads(path.read_text())
+    found = studies.find(path.parts[-3]).judge({x.stem: tables.read(x) for x in path.parent.glob("*.parquet")})
+    assert [claim.as_json() for claim in found.claims] == document["claims"], "run 'daybreak reproduce --from-tables'"
+    laws = json.loads(json.dumps({name: law.as_json() for name, law in found.laws.items()}))
+    assert _numbers(laws) == pytest.approx(_numbers(document["laws"]), rel=1e-6), "other processors round otherwise"
+    assert _others(laws) == _others(document["laws"])
+
+
+def _leaves(tree: Any, name: str = "") -> dict[str, Any]:
+    if isinstance(tree, dict | list):
+        items = tree.items() if isinstance(tree, dict) else enumerate(tree)
+        return {key: leaf for i, x in items for key, leaf in _leaves(x, f"{name}/{i}").items()}
+    return {name: tree}
+
+
+def _numbers(tree: Any) -> dict[str, float]:
+    return {name: leaf for name, leaf in _leaves(tree).items() if isinstance(leaf, float)}
+
+
+def _others(tree: Any) -> dict[str, Any]:
+    return {name: leaf for name, leaf in _leaves(tree).items() if not isinstance(leaf, float)}
