@@ -89,6 +89,16 @@ def test_operations_and_memory_by_hand() -> None:
     assert cost(longer).workspace == cost(run).workspace
 
 
+def test_what_a_batch_shares_is_no_examples_price() -> None:
+    """Tokens that are looked up: queries, keys and values of the first block are those of few vectors, whatever the batch."""
+    task, width = MarkovChain(d=50, L=2), 64
+    reads, length = task.generated, task.length
+    model = Transformer(layers=1, heads=1, width=width, head_width=width, mlp=0, bias=False, causal=True)
+    run = Run(task, model, stop=Stop(budget=1000, every=1000, level=0.0), batch=3000, evaluation=1)
+    products = 2 * (2 * reads * length * width + reads * width**2 + reads * width * task.d)
+    assert cost(run).operations == pytest.approx(3 * 3000 * 1000 * products, rel=0.1), "products dominate"
+
+
 def test_a_model_that_cannot_take_the_task_is_refused_before_anything_runs() -> None:
     for task, model in ((SingleLocation(), MinimalAttention()), (MarkovChain(), ToyAttention())):
         with pytest.raises(RequestError, match="is not allowed here"):

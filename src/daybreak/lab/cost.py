@@ -1,8 +1,8 @@
 """What a run costs: arithmetic and memory, counted on the model's own program without computing anything.
 
-The program is traced for one example. A product of matrices counts two operations per multiplication, everything
-else one per number it writes. For the backward pass every number written may have to be kept; an evaluation only needs
-the largest arrays beside each other.
+The program is traced for one example and for two: what the second adds is the price of an example, and what a batch shares
+costs nothing. A product of matrices counts two operations per multiplication, everything else one per number it writes. For
+the backward pass every number written may have to be kept; an evaluation only needs the largest arrays beside each other.
 """
 
 import math
@@ -20,6 +20,7 @@ from daybreak.training import Run
 
 _BYTES = 4  # of a float32
 _COPIES = 4  # of the parameters while training: themselves, their gradient, two moments of Adam
+_FREE = ("reshape", "squeeze")  # the same numbers in another form
 _BACKWARD = 3  # a step is about three forward passes
 
 
@@ -39,7 +40,7 @@ def cost(run: Run) -> Cost:
     Raises:
         RequestError: if its model cannot take its task.
     """
-    parameters, forward = _one_example(run.model, run.ends)
+    parameters, forward = _one_more(run.model, run.ends)
     sets, examples = 2, run.task.sizes.validation or run.evaluation  # a clean set, and one like the training data
     steps, evaluations = run.stop.budget, 1 + run.stop.budget / run.stop.every
     return Cost(
@@ -58,15 +59,20 @@ class _Count(NamedTuple):
 
 
 @lru_cache(maxsize=4096)
-def _one_example(model: AnyModel, ends: Ends) -> tuple[int, _Count]:
-    """Parameters of a model, and what a forward pass on one example takes."""
+def _one_more(model: AnyModel, ends: Ends) -> tuple[int, _Count]:
+    """Parameters of a model, and what a forward pass takes for one example more."""
     parameters = jax.eval_shape(lambda: model.init(jax.random.key(0), ends))
-    if ends.tokens is None:
-        inputs = jax.ShapeDtypeStruct((ends.length, ends.features), jnp.float32)
-    else:
-        inputs = jax.ShapeDtypeStruct((ends.length,), jnp.int32)
-    program = jax.make_jaxpr(lambda p, x: model.apply(p, x, ends).values)(parameters, inputs)
-    return sum(math.prod(x.shape) for x in jax.tree.leaves(parameters)), _count(program.jaxpr)
+    each = (ends.length,) if ends.tokens is not None else (ends.length, ends.features)
+    kind = jnp.float32 if ends.tokens is None else jnp.int32
+
+    def count(examples: int) -> _Count:
+        keys = jax.eval_shape(lambda: jax.random.split(jax.random.key(0), examples))
+        inputs = jax.ShapeDtypeStruct((examples, *each), kind)
+        return _count(jax.make_jaxpr(lambda p, x, key: model.batch(p, x, ends, key))(parameters, inputs, keys).jaxpr)
+
+    one, two = count(1), count(2)
+    more = _Count(two.operations - one.operations, two.written - one.written, one.largest)
+    return sum(math.prod(x.shape) for x in jax.tree.leaves(parameters)), more
 
 
 def _count(program: Any) -> _Count:
@@ -76,6 +82,8 @@ def _count(program: Any) -> _Count:
         called = [x for x in map(_program, line.params.values()) if x is not None]
         if called:
             lines += map(_count, called)
+            continue
+        if line.primitive.name in _FREE:
             continue
         size = sum(math.prod(out.aval.shape) for out in line.outvars)
         operations = size
