@@ -100,6 +100,13 @@ def test_variants(name: str) -> None:
     assert "fails" in verdicts(name, late).values()
 
 
+def test_two_layers_by_their_heads() -> None:
+    for never in ({"times": lambda run: (0, 0)}, {"times": lambda run: (240, 420), "part": False}):
+        assert verdicts("b-two-layers", **never)["B11-19-layers-heads"] == "fails", (
+            "heads apart from the start, or together for ever"
+        )
+
+
 def test_sgd() -> None:
     def law(run: Run, slower: float) -> tuple[float, float]:
         factor = slower if run.optimizer.name == "sgd" else 1
