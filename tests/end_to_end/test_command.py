@@ -43,13 +43,14 @@ def test_help_does_not_wait_for_jax(tmp_path: Path) -> None:
     assert subprocess.run([sys.executable, "-c", code], cwd=tmp_path, timeout=60, check=False).returncode == 0
 
 
+# Where the tests themselves run in the background, SIGINT would be ignored; in a user's terminal it is not.
+HEED = "import signal, sys\nsignal.signal(signal.SIGINT, signal.default_int_handler)\nfrom daybreak.cli import main\n"
+INTERRUPTED = "daybreak: Interrupted. Run the same command again to go on.\n"
+
+
 def test_interrupted_it_says_so_and_exits_130(tmp_path: Path) -> None:
-    # Where the tests themselves run in the background, SIGINT would be ignored; in a user's terminal it is not.
-    heed = (
-        "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler); from daybreak.cli import main; "
-    )
     with subprocess.Popen(
-        [sys.executable, "-c", heed + "sys.exit(main(['reproduce', 'fig9']))"],
+        [sys.executable, "-c", HEED + "sys.exit(main(['reproduce', 'fig9']))"],
         cwd=tmp_path,
         stderr=subprocess.PIPE,
         text=True,
@@ -63,7 +64,29 @@ def test_interrupted_it_says_so_and_exits_130(tmp_path: Path) -> None:
             time.sleep(2)
         _, err = process.communicate(timeout=120)
     assert process.returncode in (130, -signal.SIGINT)  # pressed again in Python's last moments: to a shell 130 as well
-    assert err == "daybreak: Interrupted. Run the same command again to go on.\n"
+    assert err == INTERRUPTED
+
+
+def test_an_interrupt_that_lands_where_python_cannot_raise_comes_again(tmp_path: Path) -> None:
+    code = """
+import time
+from daybreak.cli.doctor import Doctor
+
+class Gone:
+    def __del__(self):
+        raise KeyboardInterrupt
+
+def answer(self):
+    Gone()
+    time.sleep(100)
+
+Doctor.answer = answer
+sys.exit(main(["doctor"]))
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", HEED + code], cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False
+    )
+    assert (done.returncode, done.stderr) == (130, INTERRUPTED)
 
 
 def test_a_reader_that_leaves_is_no_error(tmp_path: Path) -> None:

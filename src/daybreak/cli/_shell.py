@@ -9,9 +9,10 @@ import os
 import re
 import signal
 import sys
-from collections.abc import Sequence
-from contextlib import redirect_stderr
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, redirect_stderr
 from importlib import import_module
+from threading import Timer
 from typing import Annotated, Any, Union
 
 import tyro
@@ -28,13 +29,14 @@ _ABOUT = "Measure, explain, predict and hasten the emergence of sparse attention
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; returns its exit code."""
     try:
-        verb = parse(sys.argv[1:] if arguments is None else arguments)
-        answer = verb.answer()
-        if verb.json:
-            print(json.dumps(answer.data, ensure_ascii=False, allow_nan=False))  # noqa: T201
-        else:
-            answer.show(Console(soft_wrap=True))
-        sys.stdout.flush()
+        with _no_interrupt_lost():
+            verb = parse(sys.argv[1:] if arguments is None else arguments)
+            answer = verb.answer()
+            if verb.json:
+                print(json.dumps(answer.data, ensure_ascii=False, allow_nan=False))  # noqa: T201
+            else:
+                answer.show(Console(soft_wrap=True))
+            sys.stdout.flush()
     except RequestError as error:
         return _say(str(error), 2)
     except BrokenPipeError:  # the reader, such as head, has gone
@@ -50,6 +52,24 @@ def main(arguments: Sequence[str] | None = None) -> int:
             raise
         return _say(f"{type(error).__name__}: {error} (set DAYBREAK_TRACEBACK=1 to see where)", 1)
     return 0
+
+
+@contextmanager
+def _no_interrupt_lost() -> Iterator[None]:
+    """A Ctrl-C that lands where Python cannot raise, as in a callback of garbage collection, comes again a moment later."""
+    usual = sys.unraisablehook
+
+    def hook(lost: Any) -> None:
+        if lost.exc_type is KeyboardInterrupt:
+            Timer(0.05, os.kill, (os.getpid(), signal.SIGINT)).start()
+        else:
+            usual(lost)
+
+    sys.unraisablehook = hook
+    try:
+        yield
+    finally:
+        sys.unraisablehook = usual
 
 
 def parse(arguments: Sequence[str]):
