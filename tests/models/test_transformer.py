@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from daybreak.models import Ends, Transformer, _layers
+from daybreak.models._lookup import Lookup
 
 TOKENS = Ends(length=6, features=None, tokens=9, outputs=9, reads=(2, 5))
 
@@ -29,9 +30,10 @@ def test_a_causal_model_does_not_see_the_future(causal: bool) -> None:
 
 @pytest.mark.parametrize("norm", ["none", "post", "pre"])
 @pytest.mark.parametrize("positions", ["sinusoidal", "learned", "one-hot", "none"])
-def test_tokens_that_are_looked_up_equal_one_hot_products(positions: Any, norm: Any) -> None:
-    """Outputs and gradients, of all sequences at once."""
-    model = _small(bias=False, positions=positions, norm=norm, embedding_scale=2.0)
+@pytest.mark.parametrize("head_width", [4, 15])
+def test_tokens_that_are_looked_up_equal_one_hot_products(head_width: int, positions: Any, norm: Any) -> None:
+    """Outputs and gradients, of all sequences at once; heads as wide as there are tokens and places attend by table."""
+    model = _small(bias=False, positions=positions, norm=norm, embedding_scale=2.0, head_width=head_width, causal=True)
     vectors = TOKENS._replace(features=9, tokens=None)
     parameters = model.init(jax.random.key(0), TOKENS)
     tokens = jnp.array([[1, 8, 3, 0, 5, 6], [1, 1, 1, 8, 8, 1]])
@@ -46,6 +48,24 @@ def test_tokens_that_are_looked_up_equal_one_hot_products(positions: Any, norm: 
     jax.tree.map(lambda x, y: np.testing.assert_allclose(x, y, rtol=1e-3, atol=1e-5), made, multiplied)
 
 
+@pytest.mark.parametrize("causal", [True, False])
+def test_attention_by_table_equals_attention(causal: bool) -> None:
+    """Of some rows, with biases, for many sequences and for one."""
+    keys = jax.random.split(jax.random.key(2), 7)
+    names = ("query", "key", "value")
+    block = {n: _layers.linear_parameters(k, 8, 30, "torch", True) for n, k in zip(names, keys, strict=False)}
+    block["out"] = _layers.linear_parameters(keys[3], 30, 8, "torch", True)
+    inputs = jax.random.randint(keys[6], (3, 6), 0, 9)
+    many = Lookup(jax.random.normal(keys[4], (9, 8)), jax.random.normal(keys[5], (6, 8)), inputs)
+    for rows in (np.arange(6), np.array([2, 5])):
+        made = _layers.attend(block, many, rows, 2, causal)
+        want = _layers.attend(block, many.found(), rows, 2, causal)
+        one = _layers.attend(block, many._replace(inputs=inputs[1]), rows, 2, causal)
+        for x, y, z in zip(made, want, one, strict=True):
+            np.testing.assert_allclose(x, y, rtol=1e-4, atol=1e-5)
+            np.testing.assert_allclose(x[1], z, rtol=1e-4, atol=1e-5)
+
+
 def test_attention_equals_that_of_jax() -> None:
     """Heads, scaling and mask, against `jax.nn.dot_product_attention`."""
     keys = jax.random.split(jax.random.key(2), 5)
@@ -53,7 +73,7 @@ def test_attention_equals_that_of_jax() -> None:
     block = {n: _layers.linear_parameters(k, 8, 8, "torch", True) for n, k in zip(names, keys, strict=False)}
     x = jax.random.normal(keys[4], (6, 8))
     mask = np.tril(np.ones((6, 6), bool))
-    ours, _ = _layers.attend(block, x, x, 2, mask)
+    ours, _ = _layers.attend(block, x, np.arange(6), 2, True)
     q, k, v = (_layers.linear(block[name], x).reshape(6, 2, 4) for name in names[:3])
     theirs = jax.nn.dot_product_attention(q, k, v, mask=jnp.asarray(mask)[None])
     np.testing.assert_allclose(ours, _layers.linear(block["out"], theirs.reshape(6, 8)), rtol=1e-4, atol=1e-5)
@@ -94,7 +114,7 @@ def test_dropout_only_with_a_key_and_unbiased() -> None:
     still = model.apply(parameters, tokens, TOKENS).values
     np.testing.assert_array_equal(still, model.apply(parameters, tokens, TOKENS).values)
     assert not np.allclose(still, model.apply(parameters, tokens, TOKENS, key=jax.random.key(1)).values)
-    kept = _layers.drop(jnp.ones((200, 200)), 0.25, jax.random.key(3))
+    kept = _layers.drop(jnp.ones((199, 201)), 0.25, jax.random.key(3))
     assert float(kept.mean()) == pytest.approx(1, abs=0.02)
     assert float((kept == 0).mean()) == pytest.approx(0.25, abs=0.02)
 

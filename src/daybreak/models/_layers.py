@@ -1,11 +1,13 @@
 """The parts of a Transformer as pure functions: linear maps, layer norm, attention, dropout, sinusoids."""
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float, Int, PRNGKeyArray
+from jaxtyping import Array, Float, PRNGKeyArray
+
+from daybreak.models._lookup import Lookup, mass, scores
 
 Parameters = dict[str, Any]
 
@@ -33,23 +35,6 @@ def linear_parameters(key: PRNGKeyArray, fan_in: int, fan_out: int, how: str, bi
     return {"weight": weight} | ({"bias": first_bias} if bias else {})
 
 
-class Lookup(NamedTuple):
-    """Rows that are a token's vector plus a position's, not yet looked up: a linear map of them is one of few vectors."""
-
-    tokens: Float[Array, "tokens width"]
-    places: Float[Array, "rows width"]
-    inputs: Int[Array, "*sequences rows"]
-
-    def rows(self, chosen: np.ndarray) -> "Lookup":
-        """Some of the rows."""
-        return Lookup(self.tokens, self.places[chosen], self.inputs[..., chosen])
-
-    def found(self) -> Float[Array, "*sequences rows width"]:
-        """The rows themselves."""
-        rows = self.tokens[self.inputs]
-        return rows + jnp.broadcast_to(self.places, rows.shape)
-
-
 def linear(
     parameters: Parameters, x: Float[Array, "*sequences rows in"] | Lookup
 ) -> Float[Array, "*sequences rows out"]:
@@ -75,22 +60,53 @@ def layer_norm(parameters: Parameters, x: Float[Array, "*rows width"]) -> Float[
     return normal * scale + shift
 
 
+def at(x: Float[Array, "*sequences length width"], rows: np.ndarray) -> Float[Array, "*sequences rows width"]:
+    """Some of the rows, in their order."""
+    return x[..., rows, :] if rows.size < x.shape[-2] else x
+
+
 def attend(
     block: Parameters,
-    asking: Float[Array, "*sequences rows width"] | Lookup,
     context: Float[Array, "*sequences length width"] | Lookup,
+    rows: np.ndarray,
     heads: int,
-    mask: np.ndarray | None,
+    causal: bool,
 ) -> tuple[Float[Array, "*sequences rows width"], Float[Array, "*sequences heads rows length"]]:
-    """Attention of some rows to every position: what they get, and the weights."""
-    query = linear(block["query"], asking)
-    shape, inside = query.shape, query.shape[-1]
-    query = _by_head(query, heads) * (inside // heads) ** -0.5
-    if isinstance(context, Lookup) or not _few(shape[-2], context.shape[-2], inside, heads):
+    """Attention of some rows to every position, or to those not behind them: what they get, and the weights."""
+    looked_up = isinstance(context, Lookup)
+    length, inside = len(context.places) if looked_up else context.shape[-2], block["query"]["weight"].shape[1]
+    mask = np.arange(length)[None, :] <= rows[:, None] if causal else None
+    if looked_up and heads * (len(context.tokens) + length) <= inside:
+        return _by_table(block, context, rows, heads, mask)
+    query = linear(block["query"], context.rows(rows) if looked_up else at(context, rows))
+    shape, query = query.shape, _by_head(query, heads) * (inside // heads) ** -0.5
+    if looked_up or not _few(rows.size, length, inside, heads):
         attended, weights = _make_keys(block, query, context, mask)
     else:
         attended, weights = _bring_queries(block, query, context, mask)
     return linear(block["out"], attended.swapaxes(-3, -2).reshape(shape)), weights
+
+
+def _by_table(
+    block: Parameters, context: Lookup, rows: np.ndarray, heads: int, mask: np.ndarray | None
+) -> tuple[Float[Array, "*sequences rows width"], Float[Array, "*sequences heads rows length"]]:
+    """Where tokens and places are few: what any two make of each other is multiplied once, and what each brings to the output."""
+    d = len(context.tokens)
+
+    def by_head(part: str) -> Float[Array, "heads tokens_and_places e"]:
+        vectors = context.tokens @ block[part]["weight"], linear(block[part], context.places)
+        return _by_head(jnp.concatenate(vectors), heads)
+
+    query, key, value = by_head("query"), by_head("key"), by_head("value")
+    tables = jnp.einsum("hse,hae->hsa", key, query * query.shape[-1] ** -0.5)
+    brings = jnp.einsum("hse,hew->hsw", value, block["out"]["weight"].reshape(*value.shape[::2], -1))
+
+    def one(inputs: Array) -> tuple[Array, Array]:
+        weights = _softmax(jnp.stack([scores(table, inputs, rows, d) for table in tables]), mask)
+        return jnp.concatenate([mass(x, inputs, d) for x in weights], axis=1), weights
+
+    masses, weights = (jax.vmap(one) if context.inputs.ndim > 1 else one)(context.inputs)
+    return linear(block["out"] | {"weight": brings.reshape(-1, brings.shape[-1])}, masses), weights
 
 
 def _few(rows: int, length: int, inside: int, heads: int) -> bool:
@@ -135,9 +151,14 @@ def _softmax(scores: Float[Array, "*sequences heads rows length"], mask: np.ndar
 
 
 def drop(x: Float[Array, "rows width"], rate: float, key: PRNGKeyArray) -> Float[Array, "rows width"]:
-    """Set a share of the entries to zero and scale up the rest."""
-    kept = jax.random.bernoulli(key, 1 - rate, x.shape)
-    return jnp.where(kept, x / (1 - rate), 0.0)
+    """Set a share of the entries to zero and scale up the rest.
+
+    Half a random word decides an entry, because words are dear: the share is the nearest multiple of 2⁻¹⁶.
+    """
+    dropped = min(round(rate * 2**16), 2**16 - 1)
+    words = jax.random.bits(key, (-(-x.size // 2),))
+    kept = jax.lax.bitcast_convert_type(words, jnp.uint16).ravel()[: x.size].reshape(x.shape) >= dropped
+    return jnp.where(kept, x / (1 - dropped / 2**16), 0.0)
 
 
 def sinusoids(length: int, width: int) -> Float[np.ndarray, "length width"]:

@@ -7,9 +7,10 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float, Int, PRNGKeyArray
+from jaxtyping import Array, Float, PRNGKeyArray
 
 from daybreak.errors import RequestError
+from daybreak.models import _lookup
 from daybreak.models._model import Ends, Inputs, Model, Output
 
 
@@ -24,8 +25,9 @@ class MinimalParameters(NamedTuple):
 class MinimalAttention(Model[MinimalParameters]):
     """Logits Σ_h V_h Σ_j softmax_j(u_tᵀ W_hᵀ u_j / √D) u_j with u = [token; position], both one-hot (paper B, §2).
 
-    Causal. Each head is a computation of its own, the same for all: heads that start alike stay alike to the last bit, and
-    nothing but the noise ε sets them apart. In one product for all heads rounding would, and Adam makes the most of it.
+    Causal. A one-hot vector never meets a product: W is a table. Each head is a computation of its own, the same for
+    all: heads that start alike stay alike to the last bit, and nothing but the noise ε sets them apart. In one product
+    for all heads rounding would, and Adam makes the most of it.
     """
 
     heads: int = eqx.field(static=True, default=3)  # Attention heads.
@@ -62,26 +64,8 @@ class MinimalAttention(Model[MinimalParameters]):
         reads = np.array(ends.reads)
         back = reads[:, None] - np.arange(ends.length)[None, :]
         seen = (back >= 0) & (back < (self.window or ends.length))
-        weights = [_attend(W, inputs, reads, ends.tokens, seen) for W in parameters.W]
-        values = sum(_read(V, w, inputs, ends.tokens) for V, w in zip(parameters.V, weights, strict=True))
+        scores = [_lookup.scores(W, inputs, reads, ends.tokens) / len(W) ** 0.5 for W in parameters.W]
+        weights = [jax.nn.softmax(jnp.where(seen, x, -jnp.inf), axis=-1) for x in scores]
+        masses = [_lookup.mass(x, inputs, ends.tokens) for x in weights]
+        values = sum(x @ V.T for x, V in zip(masses, parameters.V, strict=True))
         return Output(jnp.asarray(values), (jnp.stack(weights),) if attention else None)
-
-
-def _attend(
-    W: Float[Array, "D D"], inputs: Int[Array, " length"], reads: np.ndarray, d: int, seen: np.ndarray
-) -> Float[Array, "reads length"]:
-    """Attention from each read t to each j it sees.
-
-    A one-hot vector never meets a product: a score is four entries of W, (token or position of j) × (token or position of t).
-    """
-    asking, places = inputs[reads], d + reads
-    scores = (W[:d, places][inputs] + W[d:, :d][:, asking] + W[d:, places]).T + W[inputs[None, :], asking[:, None]]
-    return jax.nn.softmax(jnp.where(seen, scores / len(W) ** 0.5, -jnp.inf), axis=-1)
-
-
-def _read(
-    V: Float[Array, "outputs D"], weights: Float[Array, "reads length"], inputs: Int[Array, " length"], d: int
-) -> Float[Array, "reads outputs"]:
-    """What is read there: attention is added up by token first, so that V meets one large product for a whole batch."""
-    by_token_and_position = jnp.pad(weights, ((0, 0), (d, 0))).at[:, inputs].add(weights)
-    return by_token_and_position @ V.T

@@ -13,6 +13,7 @@ from jaxtyping import Array, Float, Key, PRNGKeyArray
 
 from daybreak.errors import RequestError
 from daybreak.models import _layers
+from daybreak.models._lookup import Lookup
 from daybreak.models._model import Ends, Inputs, Model, Output
 
 Parameters = dict[str, Any]
@@ -126,19 +127,17 @@ class Transformer(Model[Parameters]):
     def _block(
         self,
         block: Parameters,
-        x: Float[Array, "*sequences length width"] | _layers.Lookup,
+        x: Float[Array, "*sequences length width"] | Lookup,
         rows: np.ndarray,
         drop: Callable,
     ) -> tuple[Float[Array, "*sequences rows width"], Float[Array, "*sequences heads rows length"]]:
         """One block, computed at the given rows; keys and values at every position."""
-        if isinstance(x, _layers.Lookup):
-            before, asking, x = x, x.rows(rows), x.found()
+        if isinstance(x, Lookup):
+            before, stream = x, x.rows(rows).found()
         else:
             before = _layers.layer_norm(block["norm1"], x) if self.norm == "pre" else x
-            asking = before[..., rows, :] if rows.size < x.shape[-2] else before
-        length, stream = x.shape[-2], (x[..., rows, :] if rows.size < x.shape[-2] else x)
-        mask = np.arange(length)[None, :] <= rows[:, None] if self.causal else None
-        attended, weights = _layers.attend(block, asking, before, self.heads, mask)
+            stream = _layers.at(x, rows)
+        attended, weights = _layers.attend(block, before, rows, self.heads, self.causal)
         x = self._add(block.get("norm1"), stream, drop(0, attended))
         if not self.mlp:
             return x, weights
@@ -178,13 +177,13 @@ class Transformer(Model[Parameters]):
 
     def _embed(
         self, parameters: Parameters, inputs: Inputs, ends: Ends
-    ) -> Float[Array, "*sequences length stream"] | _layers.Lookup:
+    ) -> Float[Array, "*sequences length stream"] | Lookup:
         """Token or vector, and position. Where nothing is normalised first, tokens are looked up later."""
         places = jnp.broadcast_to(self._places(parameters, ends), (ends.length, self._stream_width(ends)))
         if ends.tokens is None:
             x = self._beside(_layers.linear(parameters["embed"], inputs), ends)
             return x + jnp.broadcast_to(places, x.shape)
-        lookup = _layers.Lookup(self._beside(parameters["embed"]["weight"], ends), places, inputs)
+        lookup = Lookup(self._beside(parameters["embed"]["weight"], ends), places, inputs)
         return lookup if self.norm != "pre" and ends.tokens <= self.rows_at_once else lookup.found()
 
     def _beside(self, x: Float[Array, "*rows width"], ends: Ends) -> Float[Array, "*rows stream"]:
