@@ -16,12 +16,13 @@ from daybreak.studies.incremental import (
     online,
     overlapping,
     sgd,
+    sgd_sum,
     transition_times,
     two_layers,
     weights,
 )
 
 _FIGURES = (fig1, fig2, fig3, fig4_left, fig4_right, fig5, fig10)
-_APPENDIX = (online, oldest_first, weights, overlapping, four_heads, two_layers, sgd)
+_APPENDIX = (online, oldest_first, weights, overlapping, four_heads, two_layers, sgd, sgd_sum)
 _BEYOND = (transition_times, heads_and_features, early_stopping, one_block)
 STUDIES = tuple(module.STUDY for module in (*_FIGURES, *_APPENDIX, *_BEYOND))
