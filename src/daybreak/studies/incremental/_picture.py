@@ -10,10 +10,10 @@ from daybreak.studies.incremental._trained import HOLD, by_seed
 
 
 def staircase(curves: Table) -> Figure:
-    """Excess loss and overlap of all seeds; divergences, attention by block and by lag of the first. At least three heads."""
-    one = by_seed(curves)[0]
+    """Excess loss and overlap of all seeds; divergences, attention by block and by lag of a typical one. At least three heads."""
+    one = typical_first(curves)[0]
     K, heads, lags = (_count(curves, form) for form in ("kl_{}", "head{}_block1", "head1_lag{}"))
-    titles = ["excess loss", "divergence from p⁽ⁿ⁾", "overlap of heads", *[""] * (heads - 3)]
+    titles = ["excess loss", f"divergence from p⁽ⁿ⁾, seed {one['seed'][0]}", "overlap of heads", *[""] * (heads - 3)]
     titles += [f"head {h + 1}{what}" for what in ("", ", by lag") for h in range(heads)]
     figure, axes = pictures.panels(titles, columns=heads, width=3.2, height=2.4)
     top, middle, bottom = (axes[i * heads : (i + 1) * heads] for i in range(3))
@@ -52,12 +52,20 @@ def side_by_side(curves: Table, column: str, symbol: str) -> Figure:
 
 
 def over_seeds(ax: Axes, curves: Table, name: str) -> None:
-    """One line per seed, the first one in front."""
-    first, *others = by_seed(curves)
+    """One line per seed, a typical one in front."""
+    typical, *others = typical_first(curves)
     for rows in others:
         ax.plot(rows["step"], rows[name], color=pictures.NEUTRAL, lw=0.7)
-    ax.plot(first["step"], first[name], color=pictures.OURS)
+    ax.plot(typical["step"], typical[name], color=pictures.OURS)
     ax.set(xlabel="step", ylim=(0, None))
+
+
+def typical_first(curves: Table) -> list[Table]:
+    """The curves of each seed, in front those whose distance from the whole truth, mean over the run, is the median."""
+    seeds = by_seed(curves)
+    order = np.argsort([one[f"kl_{_count(curves, 'kl_{}')}"].mean() for one in seeds])
+    middle = int(order[(len(seeds) - 1) // 2])
+    return [seeds[middle], *seeds[:middle], *seeds[middle + 1 :]]
 
 
 def shade(ax: Axes, one: Table) -> None:

@@ -16,7 +16,7 @@ from jaxtyping import Array, Float, Int, PyTree
 from daybreak import measure, pictures
 from daybreak.lab import Saved
 from daybreak.studies._study import Claim, Findings, Scale, Study, Table, Tables, Training, stack
-from daybreak.studies.incremental._picture import shade
+from daybreak.studies.incremental._picture import shade, typical_first
 from daybreak.studies.incremental._trained import HOLD, MINIMAL, by_seed, changed, over_seeds, records, seeded
 from daybreak.tasks import MarkovChain
 from daybreak.training import Run, Stop, cohort, evaluations
@@ -106,13 +106,13 @@ def _order(one: Table, kind: str) -> list[int]:
 
 def _draw(tables: Tables, findings: Findings):
     figure, axes = pictures.panels(["divergence from truncated truths", "divergence from limited students"], width=4.2)
-    lines = tables["curves"]
+    seeds = typical_first(tables["curves"])
     for ax, kind in zip(axes, ("kl", "student"), strict=True):
         for n, colour in enumerate(pictures.shades(3)):
-            for i, rows in enumerate(by_seed(lines)):
+            for i, rows in enumerate(seeds):
                 label, width = (f"n = {n + 1}", 1.6) if i == 0 else (None, 0.5)
                 ax.plot(rows["step"], rows[f"{kind}_{n + 1}"], color=colour, lw=width, label=label)
-        shade(ax, by_seed(lines)[0])
+        shade(ax, seeds[0])
         ax.set(xlabel="step", ylabel="nats", ylim=(0, None))
     axes[0].legend()
     return figure

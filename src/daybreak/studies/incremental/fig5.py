@@ -6,7 +6,7 @@ from daybreak import pictures
 from daybreak.lab import Saved
 from daybreak.studies._study import Claim, Findings, Scale, Study, Tables, Training, select, verdict
 from daybreak.studies.incremental._picture import over_seeds as draw_seeds
-from daybreak.studies.incremental._picture import shade
+from daybreak.studies.incremental._picture import shade, typical_first
 from daybreak.studies.incremental._trained import (
     MINIMAL,
     changed,
@@ -91,7 +91,7 @@ def _draw(tables: Tables, findings: Findings):
     figure, axes = pictures.panels(titles, columns=len(sizes), width=2.8, height=2.4)
     for i, size in enumerate(sizes):
         rows = select(lines, lines["train"] == size)
-        one = select(rows, rows["seed"] == 0)
+        one = typical_first(rows)[0]
         draw_seeds(axes[i], rows, "excess")
         axes[i].set(ylim=(0, 1.5 * lines["excess"][0]))
         below = axes[len(sizes) + i]
