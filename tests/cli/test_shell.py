@@ -29,6 +29,8 @@ WRONG = [
     ("reproduce fig1a --out a_file", "it is a file"),
     ("demo --out a_file", "it is a file"),
     ("dawn", "Available subcommands"),
+    ("dawn", "See daybreak --help."),
+    ("train markov --task.m 0", "must be above 0. See daybreak train --help."),
 ]
 
 

@@ -88,7 +88,7 @@ def parse(arguments: Sequence[str]):
     except SystemExit as stop:
         if not stop.code:
             raise
-        raise RequestError(_sentence(refusal.getvalue())) from None
+        raise RequestError(_sentence(refusal.getvalue(), arguments[0])) from None
 
 
 def _verb(name: str) -> Any:
@@ -98,8 +98,8 @@ def _verb(name: str) -> Any:
     return Union[tuple(Annotated[kind, tyro.conf.subcommand(verb)] for verb, kind in kinds.items())]  # noqa: UP007
 
 
-def _sentence(message: str) -> str:
-    """What tyro's framed message says, on one line: the fault, and what it suggests instead.
+def _sentence(message: str, verb: str) -> str:
+    """What tyro's framed message says, on one line: the fault, what it suggests instead, and where all is explained.
 
     The frame is a box with its title in the border, or, where stdout is not UTF-8, a title over a line of dashes.
     """
@@ -115,7 +115,8 @@ def _sentence(message: str) -> str:
         elif section.startswith("Available subcommands"):
             said.append(section)
         elif section.startswith("For full helptext"):
-            said.append(f"See {section[section.index('daybreak') :]}")
+            where = section[section.index("daybreak") :]
+            said.append(f"See {where.replace('daybreak --', f'daybreak {verb} --') if verb in VERBS else where}")
     return ". ".join(x.rstrip(".") for x in said) + "."
 
 
