@@ -6,13 +6,13 @@ trained on the same sequences, and each is given its best step.
 
 import numpy as np
 
-from daybreak import pictures
+from daybreak import measure, pictures
 from daybreak.lab import Saved
 from daybreak.models import MinimalAttention
 from daybreak.studies._study import Claim, Findings, Scale, Study, Table, Tables, Training, select, verdict
 from daybreak.studies.incremental._trained import changed, ranged, records, seeded, stages
 from daybreak.studies.incremental.fig5 import sized
-from daybreak.training import Run
+from daybreak.training import Record, Run
 
 _SIZES, _WINDOWS = (200, 600, 2000), (2, 4, 0)  # lags of block 1, of blocks 1 and 2, all
 
@@ -28,9 +28,15 @@ def _tables(saved: list[Saved]) -> Tables:
         "train": [task.train for _, _, task in records(saved)],
         "window": [x.run.model.window for x in saved if isinstance(x.run.model, MinimalAttention)],
         "final_excess": [record.curves["kl"][-1, -1] for _, record, _ in records(saved)],
+        "parted": [_parted(record) for _, record, _ in records(saved)],
     }
     rows = stages(saved, **settings)
     return {"best": rows, "table": _mean(rows)}
+
+
+def _parted(record: Record) -> float:
+    """From which step on heads no longer look at the same lags; the last step if they always do."""
+    return measure.plateau(record.steps, measure.overlap(record.curves["lag_mass"][:, -1]), 0.9).length
 
 
 def _mean(rows: Table) -> Table:

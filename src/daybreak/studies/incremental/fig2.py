@@ -53,7 +53,7 @@ def competed(found: _Masses) -> bool:
 STUDY = variant(
     "b-fig2",
     "Full model: from competition to cooperation",
-    {"smoke": 0.3, "laptop": 120, "paper": 120},
+    {"smoke": 0.3, "laptop": 90, "paper": 90},
     PRESETS["paper-b-full"],
     _claims,
 )
