@@ -14,10 +14,12 @@ _Masses = Float[np.ndarray, "evaluations heads blocks"]
 
 def _claims(tables: Tables) -> tuple[Claim, ...]:
     rows = tables["stages"]
-    found = [masses(one) for one in by_seed(tables["curves"])]
+    seeds = by_seed(tables["curves"])
+    found = [masses(one) for one in seeds]
     uniform = np.array([np.ptp(x[0]) <= 0.1 for x in found])
     compete = np.array([competed(x) for x in found])
     share = np.array([set(x[-1].argmax(axis=1).tolist()) == {0, 1, 2} for x in found])
+    since = [[_since(one["step"], x, k) for one, x in zip(seeds, found, strict=True)] for k in (1, 2)]
     height = [x[:, :, 0].mean(axis=1).max() for x in found]
     where = (
         "Full model: one block of attention and MLP as published, AdamW, 9 000 sequences, "
@@ -30,7 +32,8 @@ def _claims(tables: Tables) -> tuple[Claim, ...]:
             "1, 2 and 3.",
             paper="seen in the plot",
             ours=f"uniform in {uniform.sum()}, then all on block 1 in {compete.sum()}, at the end one head per block in {share.sum()} of "
-            f"{rows['seed'].size} seeds; attention to block 1 at its height {ranged(height, '{:.0%}')}",
+            f"{rows['seed'].size} seeds; attention to block 1 at its height {ranged(height, '{:.0%}')}; a head for block 2 from step "
+            f"{ranged(since[0])}, for block 3 from {ranged(since[1])}",
             verdict=over_seeds(uniform & compete & share),
             note=f"{where} Holds for a seed if block masses of all heads start within 0.1, block 1 then has the most of every head for "
             f"{HOLD} evaluations in a row, and at the end the three heads prefer three blocks.",
@@ -42,6 +45,12 @@ def _claims(tables: Tables) -> tuple[Claim, ...]:
 def masses(one: Table) -> _Masses:
     """Attention of each head to each block."""
     return np.moveaxis(np.array([[one[f"head{h}_block{k}"] for k in (1, 2, 3)] for h in (1, 2, 3)]), 2, 0)
+
+
+def _since(steps: np.ndarray, found: _Masses, block: int) -> float:
+    """The step from which on some head prefers a block to the end; the last step if none does."""
+    without = np.flatnonzero(~np.any(found.argmax(axis=2) == block, axis=1))
+    return float(steps[min(without[-1] + 1, len(steps) - 1)]) if without.size else float(steps[0])
 
 
 def competed(found: _Masses) -> bool:
