@@ -22,7 +22,7 @@ def _claims(tables: Tables) -> tuple[Claim, ...]:
             tables,
             "B11-19-layers",
             "A Transformer of two layers passes the same three stages.",
-            "Full model with a second block.",
+            f"Full model with a second block, {tables['stages']['budget'].max()} steps (published: {_PAPER.stop.budget}).",
         ),
         Claim(
             id="B11-19-layers-heads",
