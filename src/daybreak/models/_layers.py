@@ -72,7 +72,7 @@ def attend(
     heads: int,
     causal: bool,
 ) -> tuple[Float[Array, "*sequences rows width"], Float[Array, "*sequences heads rows length"]]:
-    """Attention of some rows to every position, or to those not behind them: what they get, and the weights."""
+    """Attention of some rows to every position, if causal to none after them: what they get, and the weights."""
     looked_up = isinstance(context, Lookup)
     length, inside = len(context.places) if looked_up else context.shape[-2], block["query"]["weight"].shape[1]
     mask = np.arange(length)[None, :] <= rows[:, None] if causal else None
