@@ -20,17 +20,17 @@ from daybreak.training import Run
 
 def required(run: Run) -> int:
     """Operations of one training step of a Transformer, its whole batch."""
-    model, ends = run.model, run.ends
+    model, interface = run.model, run.interface
     assert isinstance(model, Transformer)  # noqa: S101
-    n, w, inside = ends.length, model.width, model.heads * model.head_width
-    embedding = 0 if ends.features is None else 2 * n * ends.features * w
+    n, w, inside = interface.length, model.width, model.heads * model.head_width
+    embedding = 0 if interface.features is None else 2 * n * interface.features * w
     blocks = 0
     for layer in range(model.layers):
-        rows = ends.reads if layer == model.layers - 1 else range(n)
+        rows = interface.reads if layer == model.layers - 1 else range(n)
         q = len(rows)
         seen = sum(row + 1 for row in rows) if model.causal else q * n
         make_keys = 4 * n * w * inside + 4 * seen * inside
         bring_queries = 4 * q * w * inside + 4 * seen * model.heads * w
         blocks += 4 * q * w * inside + min(make_keys, bring_queries) + 4 * q * w * model.mlp
-    readout = 2 * len(ends.reads) * w * ends.outputs
+    readout = 2 * len(interface.reads) * w * interface.outputs
     return run.batch * (2 * embedding + 3 * (blocks + readout))

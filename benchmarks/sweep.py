@@ -21,11 +21,12 @@ from pathlib import Path
 
 import numpy as np
 
-from daybreak.lab import Lab, sweep
-from daybreak.lab.conduct import State, conduct
-from daybreak.lab.executor import Event
-from daybreak.lab.local import LocalExecutor
-from daybreak.lab.messages import Ended, Finished, Job, Started
+from daybreak.lab import Lab
+from daybreak.lab.compute.driver import State, train_missing
+from daybreak.lab.compute.executor import Event
+from daybreak.lab.compute.local import LocalExecutor
+from daybreak.lab.compute.messages import Ended, Finished, Job, Started
+from daybreak.lab.sweeps import sweep
 from daybreak.training import Record
 
 RUNS, ALLOWED, WANTED = 20_000, 5.0, 1.7
@@ -104,10 +105,10 @@ def overhead() -> dict:
         began = time.perf_counter()
         runs = sweep.runs(NOTHING)
         read = time.perf_counter() - began
-        conduct(runs, Lab(Path(folder) / "lab"), AnswersAtOnce(), command="benchmark", on_change=look)
+        train_missing(runs, Lab(Path(folder) / "lab"), AnswersAtOnce(), command="benchmark", on_change=look)
         seconds = time.perf_counter() - began
         began = time.perf_counter()
-        conduct(runs, Lab(Path(folder) / "lab"), AnswersAtOnce(), command="benchmark")
+        train_missing(runs, Lab(Path(folder) / "lab"), AnswersAtOnce(), command="benchmark")
         again = time.perf_counter() - began
     each = 1000 * seconds / RUNS
     return {
@@ -130,7 +131,7 @@ def workers() -> dict:
         for label, count in (("warm 1", 1), ("warm 2", 2), ("1", 1), ("2", 2)):  # the first two compile
             began = time.perf_counter()
             executor = LocalExecutor(count, cache=programs)
-            conduct(runs, Lab(Path(folder) / label), executor, command="benchmark")
+            train_missing(runs, Lab(Path(folder) / label), executor, command="benchmark")
             seconds[label] = time.perf_counter() - began
     ratio, limit = seconds["1"] / seconds["2"], two_cores()
     return {

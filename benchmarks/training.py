@@ -12,7 +12,7 @@ timed parts alternate (ours, eager, compiled, ours, …); given are median, min 
 - PyTorch runs eagerly and under `torch.compile`; the faster one counts. The ratio is taken within a round.
 - The limit is the best product of two large matrices, measured right before and after each round, for a shared machine is not
   equally fast all the time; the operations a step requires are those of `flops.py`.
-- Time to the first step starts after all imports and ends with `begin` and one step done, nothing cached on disk.
+- Time to the first step starts after all imports and interface with `begin` and one step done, nothing cached on disk.
 - Memory is the peak resident size of the process after its first steps, before PyTorch is imported. Its growth with T is read
   off what XLA sets aside for the program (`memory_analysis`): in the resident size the compiler's own memory would blur it.
 - A busy machine spoils all of it, and PyTorch's side more: its threads wait for each other at every operation. Each line
@@ -112,7 +112,7 @@ def program_mb(members: Run) -> float:
     return sum(sizes) / 2**20
 
 
-def peers(run: Run, ground: cohort.Ground) -> dict[str, Any]:
+def peers(run: Run, ground: cohort.WorldAndData) -> dict[str, Any]:
     """The same training in PyTorch, eager and compiled, in the same world; imported here, after memory was read."""
     import torch  # pyright: ignore[reportMissingImports]
 
@@ -121,7 +121,7 @@ def peers(run: Run, ground: cohort.Ground) -> dict[str, Any]:
     torch.set_num_threads(cores())
     torch.manual_seed(run.seed)
     world, train = (jax.tree.map(lambda x: torch.tensor(np.array(x[0])), part) for part in (ground.world, ground.train))
-    task, model, ends = run.task, run.model, run.ends
+    task, model, interface = run.task, run.model, run.interface
 
     def sampler() -> Callable[[], Any]:
         if isinstance(task, SingleLocation):
@@ -133,19 +133,21 @@ def peers(run: Run, ground: cohort.Ground) -> dict[str, Any]:
         return peer.Epochs(train.inputs.long(), train.target.long(), run.batch)
 
     def network() -> torch.nn.Module:
-        size = ends.tokens or ends.features or 0
+        size = interface.tokens or interface.features or 0
         if isinstance(model, MinimalAttention):
-            return peer.MinimalAttention(size, ends.length, ends.reads[0], heads=model.heads, epsilon=model.epsilon)
+            return peer.MinimalAttention(
+                size, interface.length, interface.reads[0], heads=model.heads, epsilon=model.epsilon
+            )
         assert isinstance(model, Transformer)  # noqa: S101
         sizes = {name: getattr(model, name) for name in ("layers", "heads", "width", "head_width", "mlp", "causal")}
-        embed = (torch.nn.Linear if ends.tokens is None else torch.nn.Embedding)(size, model.width)
-        return peer.Transformer(embed, ends.outputs, ends.length, norm=model.norm == "pre", **sizes)
+        embed = (torch.nn.Linear if interface.tokens is None else torch.nn.Embedding)(size, model.width)
+        return peer.Transformer(embed, interface.outputs, interface.length, norm=model.norm == "pre", **sizes)
 
     def training(compiled: bool) -> Any:
         net = network()
         rule = {"adam": torch.optim.Adam, "adamw": torch.optim.AdamW}[run.optimizer.name]
         optimizer = rule(net.parameters(), lr=run.optimizer.learning_rate, fused=True)
-        loss = peer.regression_loss if ends.tokens is None else peer.token_loss
+        loss = peer.regression_loss if interface.tokens is None else peer.token_loss
         return peer.Training(net, loss, sampler(), optimizer, compiled=compiled)
 
     return {"eager": training(compiled=False), "compiled": training(compiled=True)}
@@ -220,7 +222,7 @@ def own(case: Case, rounds: Sequence[tuple[float, float]]) -> Report:
 
 def against_peer(case: Case, wanted: float, ours: Ours, steps: int) -> Report:
     """Seed-steps a second relative to the faster of the two peers."""
-    rivals, failed, counts = peers(case.run, ours.lanes.grounds[0]), {}, {}
+    rivals, failed, counts = peers(case.run, ours.lanes.worlds_and_data[0]), {}, {}
     for name, training in list(rivals.items()):
         try:
             training.step()  # compiles
@@ -270,7 +272,7 @@ def against_limit(case: Case, ours: Ours, steps: int) -> Report:
     around = [(before + after) / 2 for before, after in pairwise(peaks)]
     share = spread([required / step / peak for (step, _), peak in zip(rounds, around, strict=True)])
     return own(case, rounds) | {
-        "T": case.run.ends.length,
+        "T": case.run.interface.length,
         "required_gflop_per_step": required / 1e9,
         "matmul_peak_gflops": spread(peaks, 1e-9),
         "share_of_peak": share,
@@ -353,7 +355,7 @@ def table(reports: Sequence[Report]) -> Table:
             report["share_met"],
         )
 
-    made = Table(title=f"Training on {cores()} cores, {platform.machine()}; median (min–max) of {ROUNDS} rounds")
+    made = Table(title=f"TrainedData on {cores()} cores, {platform.machine()}; median (min–max) of {ROUNDS} rounds")
     for heading in ("case", "ms a seed-step", "found", "wanted", "met", "first step s", "evaluation", "peak MB"):
         made.add_column(heading)
     for report in reports:

@@ -12,7 +12,7 @@ from contextlib import redirect_stdout
 from pathlib import Path
 
 from daybreak.cli import main
-from daybreak.studies.found import Found, found
+from daybreak.studies.results import StudyResult, read_all
 
 _DOCS = Path(__file__).parent
 _RESULTS = _DOCS.parent / "results"
@@ -61,7 +61,7 @@ def _sections(*verb: str) -> list[str]:
 
 def gallery() -> str:
     """The page of results."""
-    results = found(_RESULTS)
+    results = read_all(_RESULTS)
     verdicts = Counter(claim["verdict"] for one in results for claim in one.document["claims"])
     total = ", ".join(f"{count} {verdict}" for verdict, count in verdicts.most_common())
     board = [
@@ -73,7 +73,7 @@ def gallery() -> str:
     return "\n".join([_GALLERY, head, *board, "", *(_figure(one) for one in results)])
 
 
-def _figure(one: Found) -> str:
+def _figure(one: StudyResult) -> str:
     """A figure, how to run it, what it cost, and what it says."""
     document = one.document
     cost = f" ({one.cost})" if one.cost else ""

@@ -14,14 +14,14 @@ def counted(run: Run) -> float:
     """Operations XLA counts in the gradient of a batch's loss, compiled: no sampling, no optimizer."""
 
     def loss(parameters, examples):
-        outputs = jax.vmap(lambda x: run.model.apply(parameters, x, run.ends).values)(examples.inputs)
+        outputs = jax.vmap(lambda x: run.model.apply(parameters, x, run.interface).values)(examples.inputs)
         return jnp.mean(jax.vmap(run.task.loss)(outputs, examples))
 
     def batch(key):
         return jax.vmap(run.task.sample, (0, None))(jax.random.split(key, run.batch), run.task.world(key))
 
     key = jax.random.key(0)
-    parameters = jax.eval_shape(lambda key: run.model.init(key, run.ends), key)
+    parameters = jax.eval_shape(lambda key: run.model.init(key, run.interface), key)
     cost = jax.jit(jax.grad(loss)).lower(parameters, jax.eval_shape(batch, key)).compile().cost_analysis()
     assert cost is not None
     return cost["flops"]

@@ -37,17 +37,17 @@ MARKOV = Run(
 
 def _transformer(run: Run, parameters: dict[str, Any]) -> Any:
     """The peer of a Transformer, with Daybreak's parameters."""
-    model, ends = run.model, run.ends
+    model, interface = run.model, run.interface
     assert isinstance(model, Transformer)
     embed = (
-        torch.nn.Linear(ends.features, model.width)
-        if ends.tokens is None
-        else torch.nn.Embedding(ends.tokens, model.width)
+        torch.nn.Linear(interface.features, model.width)
+        if interface.tokens is None
+        else torch.nn.Embedding(interface.tokens, model.width)
     )
     made = peer.Transformer(
         embed,
-        ends.outputs,
-        ends.length,
+        interface.outputs,
+        interface.length,
         layers=model.layers,
         heads=model.heads,
         width=model.width,
@@ -56,7 +56,7 @@ def _transformer(run: Run, parameters: dict[str, Any]) -> Any:
         norm=model.norm == "pre",
         causal=model.causal,
     )
-    made.load_state_dict(_state(parameters, tokens=ends.tokens is not None), strict=False)
+    made.load_state_dict(_state(parameters, tokens=interface.tokens is not None), strict=False)
     return made
 
 
@@ -91,9 +91,9 @@ def _state(parameters: dict[str, Any], tokens: bool) -> dict[str, Any]:
 
 
 def _minimal(run: Run, parameters: Any) -> Any:
-    ends = run.ends
+    interface = run.interface
     assert isinstance(run.model, MinimalAttention)
-    made = peer.MinimalAttention(ends.tokens, ends.length, ends.reads[0], heads=run.model.heads)
+    made = peer.MinimalAttention(interface.tokens, interface.length, interface.reads[0], heads=run.model.heads)
     made.load_state_dict(_minimal_state(parameters), strict=False)
     return made
 
@@ -110,7 +110,7 @@ def test_equal_parameters_give_equal_outputs_gradients_and_steps(run: Run) -> No
     @jax.jit
     def step(parameters, state):
         def loss(parameters):
-            outputs = jax.vmap(lambda x: run.model.apply(parameters, x, run.ends).values)(examples.inputs)
+            outputs = jax.vmap(lambda x: run.model.apply(parameters, x, run.interface).values)(examples.inputs)
             return jnp.mean(jax.vmap(run.task.loss)(outputs, examples)), outputs
 
         gradient, outputs = jax.grad(loss, has_aux=True)(parameters)
@@ -119,7 +119,7 @@ def test_equal_parameters_give_equal_outputs_gradients_and_steps(run: Run) -> No
     inputs, targets = (_tensor(x) for x in (examples.inputs, examples.target))
     kind = torch.optim.AdamW if run.optimizer.name == "adamw" else torch.optim.Adam
     optimizer = kind(model.parameters(), lr=run.optimizer.learning_rate, fused=True)
-    score = peer.regression_loss if run.ends.tokens is None else peer.token_loss
+    score = peer.regression_loss if run.interface.tokens is None else peer.token_loss
     training = peer.Training(model, score, lambda: (inputs, targets), optimizer, compiled=False)
     state = jax.jit(run.optimizer.init)(parameters)
     for _ in range(3):
@@ -142,7 +142,7 @@ def test_equal_parameters_give_equal_outputs_gradients_and_steps(run: Run) -> No
 def _start(run: Run) -> tuple[Any, Example]:
     """Parameters and a batch. The parameters are plain noise: what `init` draws does not matter here, and is slow to compile."""
     random = np.random.default_rng(0)
-    shapes = jax.eval_shape(lambda key: run.model.init(key, run.ends), jax.random.key(0))
+    shapes = jax.eval_shape(lambda key: run.model.init(key, run.interface), jax.random.key(0))
     parameters = jax.tree.map(lambda x: jnp.asarray(random.normal(0, 0.2, x.shape), jnp.float32), shapes)
 
     @jax.jit
@@ -154,7 +154,9 @@ def _start(run: Run) -> tuple[Any, Example]:
 
 def _named(run: Run, tree: Any) -> dict[str, Any]:
     return (
-        _minimal_state(tree) if isinstance(run.model, MinimalAttention) else _state(tree, run.ends.tokens is not None)
+        _minimal_state(tree)
+        if isinstance(run.model, MinimalAttention)
+        else _state(tree, run.interface.tokens is not None)
     )
 
 

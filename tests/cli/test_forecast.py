@@ -33,7 +33,7 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Two configurations of two seeds, done; one run of the last that was stopped in the middle of its plateau."""
     lab = Lab(tmp_path_factory.mktemp("forecast") / "lab").open()
     for T in (16, 48):
-        runs = [run for run in FINISHED if run.task.length == T]
+        runs = [run for run in FINISHED if run.task.interface.length == T]
         for run, record in zip(runs, train(runs), strict=True):
             lab.save(run, record, seconds=1.0, command="pytest", device="a test")
     for progress in evaluations([GOING]):
@@ -82,7 +82,7 @@ def test_runs_of_another_task_do_not_hide_the_law(here: Path, trained: Path, cap
 def test_a_run_that_still_trains(here: Path, capsys) -> None:
     data = answer(capsys, "forecast", GOING.id, "--law", "C * T**b")
     assert (data["outcome"], data["done"], data["at"], data["truth"]) == ("forecast", False, 150, None)
-    lengths = [answer(capsys, "forecast", run.id)["step"] for run in FINISHED if run.task.length == 48]
+    lengths = [answer(capsys, "forecast", run.id)["step"] for run in FINISHED if run.task.interface.length == 48]
     assert data["median"] == pytest.approx(np.mean(lengths), rel=0.3)
 
 

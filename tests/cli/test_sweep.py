@@ -9,9 +9,9 @@ from rich.console import Console
 
 from daybreak.cli import main
 from daybreak.cli._watch import view, watching
-from daybreak.lab.conduct import Labour, State
-from daybreak.lab.messages import Standing
-from tests.lab.sweeping import RUNS, TOY
+from daybreak.lab.compute.driver import Assignment, State
+from daybreak.lab.compute.messages import RunStatus
+from tests.lab.compute.sweeping import RUNS, TOY
 
 
 @pytest.fixture(autouse=True)
@@ -65,9 +65,9 @@ def test_a_wrong_request_is_one_sentence_and_writes_nothing(line: str, said: str
 
 def test_what_is_seen_while_a_sweep_runs() -> None:
     pair = {run.id: run for run in RUNS[:2]}
-    standing = Standing(60, loss=0.25, accuracy=None, attention=0.5, emerged=40)
-    labour = Labour(pair, dict.fromkeys(pair, 1e6), "worker 1", {RUNS[0].id: standing}, pace=345.6)
-    state = State(24, existing=3, operations=1e7, operations_done=2e6, under_way={0: labour})
+    status = RunStatus(60, loss=0.25, accuracy=None, attention=0.5, emerged=40)
+    assignment = Assignment(pair, dict.fromkeys(pair, 1e6), "worker 1", {RUNS[0].id: status}, pace=345.6)
+    state = State(24, existing=3, operations=1e7, operations_done=2e6, under_way={0: assignment})
     state.outcomes.update(emerged=4, failed=1)
     state.began -= 60
     console = Console(width=100, file=io.StringIO())
@@ -84,7 +84,7 @@ def test_what_is_seen_while_a_sweep_runs() -> None:
 
 def test_where_there_is_no_terminal_a_line_now_and_then(capsys) -> None:
     state = State(5, existing=2)
-    state.under_way[0] = Labour({}, {}, pace=0.26)
+    state.under_way[0] = Assignment({}, {}, pace=0.26)
     with watching("2/3 fig3") as seldom, watching("", every=0.0) as always:
         seldom(state)
         assert not capsys.readouterr().err, "not in the first minute"

@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 
 from tests.end_to_end.test_command import COMMAND
-from tests.lab.sweeping import TOY
+from tests.lab.compute.sweeping import TOY
 
 # Where the tests themselves run in the background, SIGINT would be ignored; in a user's terminal it is not.
 HEED = "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler); from daybreak.cli import main; "

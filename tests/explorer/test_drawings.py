@@ -10,7 +10,7 @@ from daybreak import theory
 from daybreak.errors import RequestError
 from daybreak.explorer import Desk, figures
 from daybreak.explorer.app import VIEWS
-from daybreak.explorer.flows import Setting, coarse_plateau, plateau
+from daybreak.explorer.flows import FlowSetting, coarse_plateau, plateau
 from daybreak.explorer.listing import listing
 from daybreak.explorer.runs import smoothed
 from daybreak.explorer.selection import Selection, pressed
@@ -40,10 +40,11 @@ def test_an_empty_desk_says_what_to_do_next(tmp_path: Path, view) -> None:
 
 
 @pytest.mark.parametrize(
-    "setting", [Setting(512, 64, 1, 0.0, "tied"), Setting(64, 4, 8, 0.5, "free"), Setting(16, 1, 1, 0.9, "tied")]
+    "setting",
+    [FlowSetting(512, 64, 1, 0.0, "tied"), FlowSetting(64, 4, 8, 0.5, "free"), FlowSetting(16, 1, 1, 0.9, "tied")],
 )
 @pytest.mark.parametrize("level", [0.05, 0.5])
-def test_plateaus_under_a_slider_are_those_of_the_theory(setting: Setting, level: float) -> None:
+def test_plateaus_under_a_slider_are_those_of_the_theory(setting: FlowSetting, level: float) -> None:
     T, d, B, p, logits = setting
     exact = float(theory.plateau(T, d, B, p, logits=logits, level=level))
     assert plateau(setting, level) == pytest.approx(exact, rel=1e-5)

@@ -9,7 +9,7 @@ from daybreak.explorer import Desk
 from tests.end_to_end.test_command import COMMAND
 from tests.explorer.browsing import Page
 from tests.explorer.conftest import served
-from tests.lab.sweeping import TOY
+from tests.lab.compute.sweeping import TOY
 
 
 def test_the_page_grows_with_the_sweep(browser: webdriver.Chrome, tmp_path: Path) -> None:

@@ -120,7 +120,7 @@ def test_links_that_lead_out_are_not_followed(desk: Desk, around: Path) -> None:
     assert (found.picture, found.tables) == (None, {})
     assert "00000000deadbeef" not in Desk(desk.lab.path, desk.results).runs()["id"].to_pylist()
     with pytest.raises(RequestError, match="is not in lab"):
-        desk.so_far("00000000deadbeef")
+        desk.run_curves("00000000deadbeef")
 
 
 @pytest.mark.parametrize(

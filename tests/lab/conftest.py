@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.lab.sweeping import RUNS, carry_out
+from tests.lab.compute.sweeping import RUNS, carry_out
 
 
 @pytest.fixture(scope="session")

@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 from daybreak.errors import RequestError
-from daybreak.models import MODELS, AnyModel, Ends, MinimalAttention, Output, ToyAttention, Transformer
+from daybreak.models import MODELS, AnyModel, Interface, MinimalAttention, Output, ToyAttention, Transformer
 
-VECTORS = Ends(length=7, features=5, tokens=None, outputs=3, reads=(6,))
-TOKENS = Ends(length=7, features=None, tokens=11, outputs=11, reads=(4, 5, 6))
+VECTORS = Interface(length=7, features=5, tokens=None, outputs=3, reads=(6,))
+TOKENS = Interface(length=7, features=None, tokens=11, outputs=11, reads=(4, 5, 6))
 
 
 def _small(**settings: Any) -> Transformer:
@@ -22,7 +22,7 @@ def _small(**settings: Any) -> Transformer:
     return Transformer(**sizes | settings)
 
 
-CASES: list[tuple[AnyModel, Ends]] = [
+CASES: list[tuple[AnyModel, Interface]] = [
     (ToyAttention(scale=1.0), VECTORS),
     (MinimalAttention(heads=2, epsilon=1.0), TOKENS),
     (_small(), VECTORS),
@@ -32,7 +32,7 @@ CASES: list[tuple[AnyModel, Ends]] = [
     (_small(positions="one-hot", residual=False, activation="gelu"), TOKENS),
     (_small(mlp=0, positions="none", layers=3), VECTORS),
 ]
-each_case = pytest.mark.parametrize(("model", "ends"), CASES)
+each_case = pytest.mark.parametrize(("model", "interface"), CASES)
 
 
 def _apply(model: AnyModel, *given: Any, **settings: Any) -> Output:
@@ -40,42 +40,44 @@ def _apply(model: AnyModel, *given: Any, **settings: Any) -> Output:
     return eqx.filter_jit(model.apply)(*given, **settings)
 
 
-def _inputs(ends: Ends, seed: int = 0, count: int = 4) -> jax.Array:
+def _inputs(interface: Interface, seed: int = 0, count: int = 4) -> jax.Array:
     key = jax.random.key(seed)
-    if ends.tokens is not None:
-        return jax.random.randint(key, (count, ends.length), 0, ends.tokens)
-    assert ends.features is not None
-    return jax.random.normal(key, (count, ends.length, ends.features))
+    if interface.tokens is not None:
+        return jax.random.randint(key, (count, interface.length), 0, interface.tokens)
+    assert interface.features is not None
+    return jax.random.normal(key, (count, interface.length, interface.features))
 
 
-def _warm(model: AnyModel, ends: Ends, seed: int = 1):
+def _warm(model: AnyModel, interface: Interface, seed: int = 1):
     """Parameters with every entry at work: those that start at zero are moved."""
-    leaves, tree = jax.tree.flatten(eqx.filter_jit(model.init)(jax.random.key(seed), ends))
+    leaves, tree = jax.tree.flatten(eqx.filter_jit(model.init)(jax.random.key(seed), interface))
     keys = jax.random.split(jax.random.key(seed + 1), len(leaves))
     moved = [x + 0.3 * jax.random.normal(k, x.shape) for x, k in zip(leaves, keys, strict=True)]
     return jax.tree.unflatten(tree, moved)
 
 
 @each_case
-def test_shapes_and_attention(model: AnyModel, ends: Ends) -> None:
-    parameters = _warm(model, ends)
-    output = _apply(model, parameters, _inputs(ends)[0], ends, attention=True)
-    assert output.values.shape == (len(ends.reads), ends.outputs)
+def test_shapes_and_attention(model: AnyModel, interface: Interface) -> None:
+    parameters = _warm(model, interface)
+    output = _apply(model, parameters, _inputs(interface)[0], interface, attention=True)
+    assert output.values.shape == (len(interface.reads), interface.outputs)
     assert output.attention is not None
     for weights in output.attention:
-        assert weights.shape[2] == ends.length
+        assert weights.shape[2] == interface.length
         np.testing.assert_allclose(weights.sum(axis=2), 1, rtol=1e-5)
-    assert _apply(model, parameters, _inputs(ends)[0], ends).attention is None
+    assert _apply(model, parameters, _inputs(interface)[0], interface).attention is None
 
 
 @each_case
-def test_reading_less_changes_nothing_that_is_read(model: AnyModel, ends: Ends) -> None:
+def test_reading_less_changes_nothing_that_is_read(model: AnyModel, interface: Interface) -> None:
     """The shortcut of the last block equals the computation at every position."""
     if isinstance(model, ToyAttention):
         return  # is read at one position by definition
-    parameters, inputs, reads = _warm(model, ends), _inputs(ends)[0], np.array(ends.reads)
-    everywhere = _apply(model, parameters, inputs, ends._replace(reads=tuple(range(ends.length))), attention=True)
-    some = _apply(model, parameters, inputs, ends, attention=True)
+    parameters, inputs, reads = _warm(model, interface), _inputs(interface)[0], np.array(interface.reads)
+    everywhere = _apply(
+        model, parameters, inputs, interface._replace(reads=tuple(range(interface.length))), attention=True
+    )
+    some = _apply(model, parameters, inputs, interface, attention=True)
     np.testing.assert_allclose(some.values, everywhere.values[reads], rtol=1e-4, atol=1e-5)
     assert some.attention is not None
     assert everywhere.attention is not None
@@ -83,37 +85,39 @@ def test_reading_less_changes_nothing_that_is_read(model: AnyModel, ends: Ends) 
 
 
 @each_case
-def test_batches_of_sequences_and_of_members_equal_single_calls(model: AnyModel, ends: Ends) -> None:
-    inputs = _inputs(ends)
-    members = [_warm(model, ends, seed) for seed in (1, 5)]
+def test_batches_of_sequences_and_of_members_equal_single_calls(model: AnyModel, interface: Interface) -> None:
+    inputs = _inputs(interface)
+    members = [_warm(model, interface, seed) for seed in (1, 5)]
     stacked = jax.tree.map(lambda *x: jnp.stack(x), *members)
-    over_sequences = jax.vmap(lambda p, x: model.apply(p, x, ends).values, (None, 0))
+    over_sequences = jax.vmap(lambda p, x: model.apply(p, x, interface).values, (None, 0))
     many = jax.jit(jax.vmap(over_sequences, (0, None)))(stacked, inputs)
     for i, member in enumerate(members):
         for j, sequence in enumerate(inputs):
-            np.testing.assert_allclose(many[i, j], _apply(model, member, sequence, ends).values, rtol=1e-4, atol=1e-5)
+            np.testing.assert_allclose(
+                many[i, j], _apply(model, member, sequence, interface).values, rtol=1e-4, atol=1e-5
+            )
 
 
-@pytest.mark.parametrize(("model", "ends"), [*CASES, (_small(dropout=0.5), VECTORS)])
-def test_a_batch_equals_its_sequences(model: AnyModel, ends: Ends) -> None:
+@pytest.mark.parametrize(("model", "interface"), [*CASES, (_small(dropout=0.5), VECTORS)])
+def test_a_batch_equals_its_sequences(model: AnyModel, interface: Interface) -> None:
     """What is dropped follows from a sequence's own key."""
-    parameters, inputs, keys = _warm(model, ends), _inputs(ends), jax.random.split(jax.random.key(8), 4)
-    many = eqx.filter_jit(model.batch)(parameters, inputs, ends, keys)
+    parameters, inputs, keys = _warm(model, interface), _inputs(interface), jax.random.split(jax.random.key(8), 4)
+    many = eqx.filter_jit(model.batch)(parameters, inputs, interface, keys)
     for found, sequence, key in zip(many, inputs, keys, strict=True):
         np.testing.assert_allclose(
-            found, _apply(model, parameters, sequence, ends, key=key).values, rtol=1e-4, atol=1e-5
+            found, _apply(model, parameters, sequence, interface, key=key).values, rtol=1e-4, atol=1e-5
         )
 
 
 @each_case
-def test_every_parameter_matters(model: AnyModel, ends: Ends) -> None:
+def test_every_parameter_matters(model: AnyModel, interface: Interface) -> None:
     """No parameter is drawn that no output depends on."""
-    inputs = _inputs(ends, count=64)
+    inputs = _inputs(interface, count=64)
 
     def loss(parameters):
-        return jnp.sum(jnp.sin(jax.vmap(lambda x: model.apply(parameters, x, ends).values)(inputs)))
+        return jnp.sum(jnp.sin(jax.vmap(lambda x: model.apply(parameters, x, interface).values)(inputs)))
 
-    for path, leaf in jax.tree_util.tree_leaves_with_path(jax.jit(jax.grad(loss))(_warm(model, ends))):
+    for path, leaf in jax.tree_util.tree_leaves_with_path(jax.jit(jax.grad(loss))(_warm(model, interface))):
         name = jax.tree_util.keystr(path)
         assert np.all(np.isfinite(leaf)), name
         if not name.endswith("['key']['bias']"):  # adds the same to all scores of a row, which softmax does not see
@@ -121,8 +125,8 @@ def test_every_parameter_matters(model: AnyModel, ends: Ends) -> None:
 
 
 @each_case
-def test_initial_parameters_follow_the_key_only(model: AnyModel, ends: Ends) -> None:
-    first, again, other = (jax.tree.leaves(eqx.filter_jit(model.init)(jax.random.key(s), ends)) for s in (3, 3, 4))
+def test_initial_parameters_follow_the_key_only(model: AnyModel, interface: Interface) -> None:
+    first, again, other = (jax.tree.leaves(eqx.filter_jit(model.init)(jax.random.key(s), interface)) for s in (3, 3, 4))
     assert all(np.array_equal(a, b) for a, b in zip(first, again, strict=True))
     drawn = [(a, b) for a, b in zip(first, other, strict=True) if np.ptp(a) > 0]
     assert drawn
@@ -130,7 +134,7 @@ def test_initial_parameters_follow_the_key_only(model: AnyModel, ends: Ends) -> 
 
 
 @each_case
-def test_fields_are_plain_values(model: AnyModel, ends: Ends) -> None:
+def test_fields_are_plain_values(model: AnyModel, interface: Interface) -> None:
     fields = json.loads(json.dumps(dataclasses.asdict(model)))  # pyright: ignore[reportArgumentType]
     assert type(model)(**fields) == model
     assert type(model) in MODELS.values()

@@ -6,29 +6,29 @@ import numpy as np
 import pytest
 
 from daybreak.errors import RequestError
-from daybreak.models import Ends, MinimalAttention
+from daybreak.models import Interface, MinimalAttention
 from daybreak.tasks import MarkovChain
 from daybreak.training import Optimizer, Run, cohort
 
-ENDS = Ends(length=7, features=None, tokens=5, outputs=5, reads=(3, 4, 6))
+INTERFACE = Interface(length=7, features=None, tokens=5, outputs=5, reads=(3, 4, 6))
 
 
 def test_equals_the_definition() -> None:
     """With u = [token; position]; logits = Σ_h V_h Σ_j softmax_j≤t(u_tᵀ W_hᵀ u_j / √D) u_j (paper B, §2)."""
     model = MinimalAttention(heads=2, epsilon=2.0)
-    parameters = model.init(jax.random.key(0), ENDS)
+    parameters = model.init(jax.random.key(0), INTERFACE)
     parameters = parameters._replace(V=jax.random.normal(jax.random.key(1), (2, 5, 12)))
     W, V = (np.asarray(x) for x in parameters)
     tokens = np.array([4, 1, 0, 0, 3, 2, 1])
     u = np.concatenate([np.eye(5)[tokens], np.eye(7)], axis=1)
     expected, maps = np.zeros((3, 5)), np.zeros((2, 3, 7))
-    for i, t in enumerate(ENDS.reads):
+    for i, t in enumerate(INTERFACE.reads):
         for h in range(2):
             scores = np.array([u[t] @ W[h].T @ u[j] for j in range(t + 1)]) / np.sqrt(12)
             weights = np.exp(scores) / np.exp(scores).sum()
             expected[i] += V[h] @ (weights @ u[: t + 1])
             maps[h, i, : t + 1] = weights
-    output = model.apply(parameters, jnp.asarray(tokens), ENDS, attention=True)
+    output = model.apply(parameters, jnp.asarray(tokens), INTERFACE, attention=True)
     np.testing.assert_allclose(output.values, expected, rtol=1e-4, atol=1e-5)
     assert output.attention is not None
     np.testing.assert_allclose(output.attention[0], maps, atol=1e-5)
@@ -36,7 +36,7 @@ def test_equals_the_definition() -> None:
 
 def test_starts_silent_with_attention_uniform_over_the_past() -> None:
     model = MinimalAttention()
-    output = model.apply(model.init(jax.random.key(0), ENDS), jnp.zeros(7, int), ENDS, attention=True)
+    output = model.apply(model.init(jax.random.key(0), INTERFACE), jnp.zeros(7, int), INTERFACE, attention=True)
     assert not np.any(output.values)
     assert output.attention is not None
     np.testing.assert_allclose(output.attention[0][:, 0, :4], 0.25, rtol=1e-5)
@@ -46,18 +46,18 @@ def test_starts_silent_with_attention_uniform_over_the_past() -> None:
 def test_a_window_hides_what_lies_further_back() -> None:
     """A window of two: only the newest two tokens, and nothing of the others, decides."""
     model = MinimalAttention(heads=2, epsilon=2.0, window=2)
-    parameters = model.init(jax.random.key(0), ENDS)
+    parameters = model.init(jax.random.key(0), INTERFACE)
     parameters = parameters._replace(V=jax.random.normal(jax.random.key(1), (2, 5, 12)))
     tokens = np.array([4, 1, 0, 0, 3, 2, 1])
-    output = model.apply(parameters, jnp.asarray(tokens), ENDS, attention=True)
+    output = model.apply(parameters, jnp.asarray(tokens), INTERFACE, attention=True)
     assert output.attention is not None
     seen = np.asarray(output.attention[0]) > 0
-    for i, read in enumerate(ENDS.reads):
+    for i, read in enumerate(INTERFACE.reads):
         np.testing.assert_array_equal(np.flatnonzero(seen[0, i]), [read - 1, read])
-    other = model.apply(parameters, jnp.asarray([0, 0, *tokens[2:]]), ENDS)
+    other = model.apply(parameters, jnp.asarray([0, 0, *tokens[2:]]), INTERFACE)
     np.testing.assert_array_equal(other.values, output.values)
     whole = MinimalAttention(heads=2, epsilon=2.0)
-    assert not np.allclose(whole.apply(parameters, jnp.asarray(tokens), ENDS).values, output.values)
+    assert not np.allclose(whole.apply(parameters, jnp.asarray(tokens), INTERFACE).values, output.values)
 
 
 @pytest.mark.parametrize(

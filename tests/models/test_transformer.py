@@ -7,10 +7,10 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from daybreak.models import Ends, Transformer, _layers
+from daybreak.models import Interface, Transformer, _layers
 from daybreak.models._lookup import Lookup
 
-TOKENS = Ends(length=6, features=None, tokens=9, outputs=9, reads=(2, 5))
+TOKENS = Interface(length=6, features=None, tokens=9, outputs=9, reads=(2, 5))
 
 
 def _small(**settings: Any) -> Transformer:
@@ -39,8 +39,8 @@ def test_tokens_that_are_looked_up_equal_one_hot_products(head_width: int, posit
     tokens = jnp.array([[1, 8, 3, 0, 5, 6], [1, 1, 1, 8, 8, 1]])
     towards = jax.random.normal(jax.random.key(1), (2, 2, 9))
 
-    def gradient(inputs, ends: Ends):
-        return jax.grad(lambda p: jnp.sum(towards * model.apply(p, inputs, ends).values))(parameters)
+    def gradient(inputs, interface: Interface):
+        return jax.grad(lambda p: jnp.sum(towards * model.apply(p, inputs, interface).values))(parameters)
 
     made = [model.apply(parameters, tokens, TOKENS).values, gradient(tokens, TOKENS)]
     hot = jax.nn.one_hot(tokens, 9)

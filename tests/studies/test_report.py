@@ -8,7 +8,7 @@ import pytest
 
 from daybreak import studies
 from daybreak.errors import WorkError
-from daybreak.studies.found import found
+from daybreak.studies.results import read_all
 
 
 @pytest.fixture(scope="module")
@@ -21,7 +21,7 @@ def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_the_page_has_every_claim_and_every_picture(out: Path) -> None:
     text = studies.write_report(out).read_text()
-    claims = [claim for one in found(out) for claim in one.document["claims"]]
+    claims = [claim for one in read_all(out) for claim in one.document["claims"]]
     assert len(claims) > 3
     for claim in claims:
         assert text.count(f">{claim['id']}<") == 2, "on the scoreboard and beside its figure"
@@ -51,7 +51,7 @@ def test_the_largest_scale_counts(out: Path) -> None:
     large = out / "emergence" / "fig1b" / "laptop" / "claims.json"
     large.parent.mkdir()
     large.write_text(small.read_text().replace('"smoke"', '"laptop"'))
-    assert [one.document["scale"] for one in found(out)] == ["laptop", "smoke"]
+    assert [one.document["scale"] for one in read_all(out)] == ["laptop", "smoke"]
     large.unlink()
 
 

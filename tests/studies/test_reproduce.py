@@ -9,16 +9,16 @@ from pyarrow import csv, parquet
 
 from daybreak import studies
 from daybreak.errors import RequestError, WorkError
-from daybreak.studies import Study, Training
+from daybreak.studies import Study, TrainedData
 
 # What the mathematics decides is decided at smoke scale too. These fail in earnest: see docs/theory.md, docs/incremental.md.
 FAILING = {"A9", "A1c-escape", "B4l-law"}
 
 
-# Training tiny networks is mostly compiling. This one goes all the way here; what the others make of their runs is tested
+# TrainedData tiny networks is mostly compiling. This one goes all the way here; what the others make of their runs is tested
 # on planted ones in emergence/test_verdicts.py.
 TRAINED = ("fig17",)
-SMOKED = [study for study in studies.STUDIES if study.name in TRAINED or not isinstance(study.measure, Training)]
+SMOKED = [study for study in studies.STUDIES if study.name in TRAINED or not isinstance(study.data, TrainedData)]
 
 
 @pytest.mark.parametrize("study", SMOKED, ids=lambda study: study.name)
@@ -26,7 +26,7 @@ def test_smoke(study: Study, tmp_path: Path) -> None:
     done = studies.reproduce(study, "smoke", tmp_path, tmp_path / "lab", workers=1)
     folder = tmp_path / study.paper / study.name / "smoke"
     assert done.folder == folder
-    if isinstance(study.measure, Training):
+    if isinstance(study.data, TrainedData):
         assert {claim.verdict for claim in done.findings.claims} == {"undecided"}, "tiny networks decide nothing"
     else:
         assert {claim.id for claim in done.findings.claims if claim.verdict != "holds"} <= FAILING

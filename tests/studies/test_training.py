@@ -9,9 +9,10 @@ import pytest
 
 from daybreak import measure, pictures, studies
 from daybreak.errors import WorkError
-from daybreak.lab import Lab, Saved, sweep
-from daybreak.studies import Claim, Findings, Standing, Study, Training
-from tests.lab.sweeping import TOY
+from daybreak.lab import Lab, Saved
+from daybreak.lab.sweeps import sweep
+from daybreak.studies import Claim, Findings, Study, StudyStatus, TrainedData
+from tests.lab.compute.sweeping import TOY
 
 RUNS = sweep.runs(TOY.replace("seeds = 12", "seeds = 2"))
 
@@ -35,7 +36,7 @@ STUDY = Study(
     "emergence",
     "A study that trains",
     {"smoke": 0.1, "laptop": 0.1, "paper": 0.1},
-    Training(lambda scale: RUNS[:2] if scale == "smoke" else RUNS, _tables),
+    TrainedData(lambda scale: RUNS[:2] if scale == "smoke" else RUNS, _tables),
     _judge,
     _draw,
 )
@@ -67,11 +68,11 @@ def test_nothing_twice_and_a_lost_run_alone(tmp_path: Path) -> None:
 
     lost = RUNS[2].id
     shutil.rmtree(lab / "runs" / lost)
-    assert studies.standings([STUDY], tmp_path / "again", Lab(lab)) == [
+    assert studies.statuses([STUDY], tmp_path / "again", Lab(lab)) == [
         {
-            "smoke": Standing(results=False, runs=2, trained=2),
-            "laptop": Standing(results=True, runs=4, trained=3),
-            "paper": Standing(results=False, runs=4, trained=3),
+            "smoke": StudyStatus(results=False, runs=2, trained=2),
+            "laptop": StudyStatus(results=True, runs=4, trained=3),
+            "paper": StudyStatus(results=False, runs=4, trained=3),
         }
     ]
     once_more = studies.reproduce(STUDY, "laptop", tmp_path / "once_more", lab, workers=1)
@@ -88,7 +89,7 @@ def test_nothing_twice_and_a_lost_run_alone(tmp_path: Path) -> None:
 def test_failed_runs_are_named(tmp_path: Path) -> None:
     """A batch that no memory can hold."""
     impossible = replace(RUNS[0], batch=1 << 45)
-    study = replace(STUDY, measure=Training(lambda scale: [impossible], _tables))
+    study = replace(STUDY, measure=TrainedData(lambda scale: [impossible], _tables))
     with pytest.raises(
         WorkError, match=f"1 of 1 runs failed: {impossible.id}. 'daybreak runs show ID --lab .*' says why"
     ):

@@ -50,16 +50,16 @@ def example_keys():
 
 def perfect(task, example):
     """What a model would say that knows the answer."""
-    if task.features:
+    if task.interface.features:
         return example.target[None, :]
-    return 100 * jax.nn.one_hot(example.target, task.outputs)
+    return 100 * jax.nn.one_hot(example.target, task.interface.outputs)
 
 
 def ignorant(task, example):
     """What the guesser of `guess` says."""
     if isinstance(task, Recall):
         return jnp.full((1, task.V), -100.0).at[0, example.inputs[np.array(task.value_positions)]].set(0.0)
-    return jnp.zeros((len(task.reads), task.outputs))
+    return jnp.zeros((len(task.interface.reads), task.interface.outputs))
 
 
 @partial(jit, static_argnums=2)
@@ -70,21 +70,22 @@ def scores(task, examples, answer):
 
 def test_shapes_and_dtypes(task, draw):
     _, examples = draw(task, N)
-    assert (task.features is None) != (task.tokens is None)
-    if task.features:
-        assert examples.inputs.shape == (N, task.length, task.features)
+    assert (task.interface.features is None) != (task.interface.tokens is None)
+    if task.interface.features:
+        assert examples.inputs.shape == (N, task.interface.length, task.interface.features)
         assert examples.inputs.dtype == examples.target.dtype == np.float32
-        assert examples.target.shape == (N, task.outputs)
+        assert examples.target.shape == (N, task.interface.outputs)
     else:
-        assert examples.inputs.shape == (N, task.length)
+        assert examples.inputs.shape == (N, task.interface.length)
         assert examples.inputs.dtype == examples.target.dtype == np.int32
-        assert examples.target.shape == (N, len(task.reads))
+        assert examples.target.shape == (N, len(task.interface.reads))
         for tokens in (examples.inputs, examples.target):
-            assert set(np.unique(tokens)) == set(range(task.tokens))
-        assert task.outputs == task.tokens
-    assert examples.relevant.shape == (N, len(task.reads), task.length)
+            assert set(np.unique(tokens)) == set(range(task.interface.tokens))
+        assert task.interface.outputs == task.interface.tokens
+    assert examples.relevant.shape == (N, len(task.interface.reads), task.interface.length)
     assert examples.relevant.dtype == bool
-    assert list(task.reads) == sorted(task.reads) and task.reads[0] >= 0 and task.reads[-1] == task.length - 1
+    reads = task.interface.reads
+    assert list(reads) == sorted(reads) and reads[0] >= 0 and reads[-1] == task.interface.length - 1
 
 
 def test_equal_keys_give_equal_examples_and_others_do_not(task, draw):
@@ -97,7 +98,7 @@ def test_equal_keys_give_equal_examples_and_others_do_not(task, draw):
 def test_a_cohort_is_one_program(task, draw):
     """Stacked tasks differ in their leaves only: traced once, also for other values, and equal to one at a time."""
     leaves = [f.name for f in dataclasses.fields(task) if f.name in VARIED and getattr(task, f.name) is not None]
-    values = {name: (VARIED[name] if task.length > 3 else (VARIED[name][0],) * 2) for name in leaves}
+    values = {name: (VARIED[name] if task.interface.length > 3 else (VARIED[name][0],) * 2) for name in leaves}
     members = [
         dataclasses.replace(task, **dict(zip(values, pair, strict=True))) for pair in zip(*values.values(), strict=True)
     ]
@@ -135,7 +136,11 @@ def test_a_batch_equals_single_calls(name, draw):
 def test_clean_has_no_repetition_and_shares_the_worlds(task, draw):
     clean = task.clean()
     assert clean.clean() == clean
-    assert (clean.length, clean.outputs, clean.reads) == (task.length, task.outputs, task.reads)
+    assert (clean.interface.length, clean.interface.outputs, clean.interface.reads) == (
+        task.interface.length,
+        task.interface.outputs,
+        task.interface.reads,
+    )
     (worlds, _), (clean_worlds, examples) = draw(task, N), draw(clean, N)
     assert same(worlds, clean_worlds)
     if isinstance(task, MarkovChain):
@@ -158,7 +163,7 @@ def test_the_answer_follows_from_the_relevant_positions(task, draw):
         truth = jit(jax.vmap(jax.vmap(task.truth, (None, 0))))
         other = (inputs[:, None, :] + ~relevant) % task.d  # what each read may not look at is changed for it
         same_for_all = np.broadcast_to(inputs[:, None, :], other.shape)
-        reads = np.arange(len(task.reads))
+        reads = np.arange(len(task.interface.reads))
         expected, changed = (truth(worlds, x)[:, reads, reads] for x in (same_for_all, other))
         np.testing.assert_allclose(changed, expected, atol=1e-5)
 
@@ -169,7 +174,7 @@ def test_a_perfect_answer_is_best(task, draw):
     guessed, _ = scores(task, examples, ignorant)
     np.testing.assert_allclose(right, 0, atol=1e-6)
     assert (right <= guessed + 1e-6).all()
-    assert accuracy is None if task.features else (accuracy == 1).all()
+    assert accuracy is None if task.interface.features else (accuracy == 1).all()
 
 
 def test_guess_is_what_a_guesser_scores(task, draw):
@@ -197,7 +202,7 @@ def test_datasets_are_fixed_samples_or_none(task):
             assert task.dataset(key, None, part) is None
             continue
         data, first = made(part)
-        assert data.inputs.shape == (size, task.length)
+        assert data.inputs.shape == (size, task.interface.length)
         assert same(jax.tree.map(lambda x: x[0], data), first)
 
 

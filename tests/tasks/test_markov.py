@@ -35,7 +35,7 @@ def by_hand(task, world, inputs, n):
     beta = task.beta or 10 * task.L
     stride = task.stride or task.L
     rows = []
-    for t in range(task.reads[0] + 1, task.length + 1):  # the token at t is predicted
+    for t in range(task.interface.reads[0] + 1, task.interface.length + 1):  # the token at t is predicted
         logits = np.zeros(task.d)
         for k in range(1, n + 1):
             A = beta * task.m ** (task.K - k) * world.columns[k - 1].T
@@ -66,9 +66,9 @@ def test_transitions_have_the_probabilities_of_the_truth(task, draw):
     world, examples = draw(task, N, one_world=True)
     tokens = np.concatenate([examples.inputs, examples.target[:, -1:]], axis=1)
     contexts = np.array(list(product(range(task.d), repeat=task.order)))
-    padded = np.pad(contexts, ((0, 0), (task.length - task.order, 0)))
+    padded = np.pad(contexts, ((0, 0), (task.interface.length - task.order, 0)))
     p = np.exp(jit(jax.vmap(lambda x: task.truth(world, x)))(padded))[:, -1]  # given the last tokens of the input
-    for at in (task.reads[0] + 1, task.length):
+    for at in (task.interface.reads[0] + 1, task.interface.length):
         code = tokens[:, at - task.order : at + 1] @ task.d ** np.arange(task.order, -1, -1)
         counts = np.bincount(code, minlength=p.size).reshape(p.shape)
         expected = p * counts.sum(axis=1, keepdims=True)
@@ -96,7 +96,7 @@ def test_the_published_chain_agrees_with_its_truth(draw):
 
 def test_the_prefix_is_uniform(task, draw):
     _, examples = draw(task, N, one_world=True)
-    prefix = task.reads[0] + 1
+    prefix = task.interface.reads[0] + 1
     code = examples.inputs[:, :prefix] @ task.d ** np.arange(prefix)
     assert stats.chisquare(np.bincount(code, minlength=task.d**prefix)).pvalue > LEVEL
 
@@ -132,8 +132,8 @@ def test_beta_defaults_to_ten_times_the_block_length(draw):
 
 def test_blocks_of_the_published_chain():
     task = MarkovChain()
-    assert (task.order, task.length) == (12, 31)
-    assert task.reads == tuple(range(11, 31))
+    assert (task.order, task.interface.length) == (12, 31)
+    assert task.interface.reads == tuple(range(11, 31))
     blocks = task.relevant_by_block
     assert blocks.shape == (3, 20, 31) and (blocks.sum(axis=2) == 4).all() and (blocks.sum(axis=0) <= 1).all()
     np.testing.assert_array_equal(np.flatnonzero(blocks[0, 0]), [8, 9, 10, 11])

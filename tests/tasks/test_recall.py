@@ -136,4 +136,4 @@ def test_at_least_one_has_the_conditional_law(rate):
 
 def test_positions_of_keys_and_values_for_induction_probes():
     task = Recall(N=3, V=5)
-    assert task.key_positions == (0, 2, 4) and task.value_positions == (1, 3, 5) and task.reads == (6,)
+    assert task.key_positions == (0, 2, 4) and task.value_positions == (1, 3, 5) and task.interface.reads == (6,)

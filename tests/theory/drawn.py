@@ -3,12 +3,12 @@
 import numpy as np
 from hypothesis import strategies as st
 
-from daybreak.theory._setting import Setting, check_setting
+from daybreak.theory._setting import ToySetting, check_setting
 from daybreak.theory.patterns import Patterns, patterns
 
 
 @st.composite
-def settings(draw, *, longest: int = 4096, widest: int = 512, most: int = 64, repetition: float = 0.95) -> Setting:
+def settings(draw, *, longest: int = 4096, widest: int = 512, most: int = 64, repetition: float = 0.95) -> ToySetting:
     T = draw(st.integers(2, longest))
     d = draw(st.integers(1, widest))
     B = draw(st.integers(1, min(most, T - 1)))

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from daybreak import theory
 from daybreak.theory import reduced
-from daybreak.theory._setting import Setting
+from daybreak.theory._setting import ToySetting
 from tests.theory.drawn import settings
 
 
@@ -21,7 +21,7 @@ def test_escape_times_of_paper_a(T: int, d: int, eps: float) -> None:
 
 
 @given(settings())
-def test_escape_time_is_where_the_linearised_clean_loss_has_fallen(setting: Setting) -> None:
+def test_escape_time_is_where_the_linearised_clean_loss_has_fallen(setting: ToySetting) -> None:
     T, d, B, p, free = setting
     logits = "free" if free else "tied"
     time = theory.escape_time(T, d, B, p, eps=0.3, logits=logits)
@@ -36,7 +36,7 @@ def test_logarithmic_limit() -> None:
 
 
 @given(settings(longest=10**6, widest=10**4))
-def test_growth_rate_is_the_unstable_eigenvalue_for_long_sequences(setting: Setting) -> None:
+def test_growth_rate_is_the_unstable_eigenvalue_for_long_sequences(setting: ToySetting) -> None:
     """Two derivations: the closed form, and the Jacobian of the flow at the start, for T → ∞."""
     T, d, B, p, free = setting
     far = setting._replace(T=T * 1e7)

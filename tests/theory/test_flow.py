@@ -7,13 +7,13 @@ from hypothesis import given, settings
 from daybreak import theory
 from daybreak.errors import RequestError
 from daybreak.theory import _lsoda, reduced
-from daybreak.theory._setting import Setting
+from daybreak.theory._setting import ToySetting
 from tests.theory import drawn
 
 
 @given(drawn.settings(longest=512, widest=64))
 @settings(max_examples=25)
-def test_the_training_loss_only_falls_and_ends_near_zero(setting: Setting) -> None:
+def test_the_training_loss_only_falls_and_ends_near_zero(setting: ToySetting) -> None:
     T, d, B, p, free = (float(x) for x in setting)
     line = theory.flow(T, d, B, p, logits="free" if free else "tied")
     assert line.loss[0] == pytest.approx(0.5)

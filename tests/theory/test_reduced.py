@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 
 from daybreak.theory import reduced
-from daybreak.theory._setting import Setting, check_setting
+from daybreak.theory._setting import ToySetting, check_setting
 from tests.theory.drawn import settings, states
 
 
@@ -22,24 +22,24 @@ def _compiled(transform, loss):
     return jax.jit(transform(loss))
 
 
-def _autodiff(transform, loss, state, setting: Setting):
+def _autodiff(transform, loss, state, setting: ToySetting):
     with jax.enable_x64():
         return np.asarray(_compiled(transform, loss)(np.asarray(state), setting))
 
 
 @given(settings(), states(3))
-def test_gradient_by_hand_equals_autodiff(setting: Setting, state: np.ndarray) -> None:
+def test_gradient_by_hand_equals_autodiff(setting: ToySetting, state: np.ndarray) -> None:
     """Paper A, eqs. 18-21, for any B."""
     _close(reduced.gradient(state, setting), _autodiff(jax.grad, reduced.loss_three, state, setting))
 
 
 @given(settings(), states(3))
-def test_hessian_by_hand_equals_autodiff(setting: Setting, state: np.ndarray) -> None:
+def test_hessian_by_hand_equals_autodiff(setting: ToySetting, state: np.ndarray) -> None:
     _close(reduced.hessian(state, setting), _autodiff(jax.hessian, reduced.loss_three, state, setting))
 
 
 @given(settings(), states(2))
-def test_equations_13_and_14_equal_autodiff(setting: Setting, state: np.ndarray) -> None:
+def test_equations_13_and_14_equal_autodiff(setting: ToySetting, state: np.ndarray) -> None:
     T, d, B, _, _ = setting
     w, delta_a = state
     alpha = 1 / ((T - B) * np.exp(-delta_a) + B)
@@ -50,7 +50,7 @@ def test_equations_13_and_14_equal_autodiff(setting: Setting, state: np.ndarray)
 
 
 @given(settings(), states(2))
-def test_corrected_hessian_of_two_variables_equals_autodiff(setting: Setting, state: np.ndarray) -> None:
+def test_corrected_hessian_of_two_variables_equals_autodiff(setting: ToySetting, state: np.ndarray) -> None:
     """The entries of A.3.1, with the factor α(1−Bα) that the paper's last entry lacks."""
     T, d, B, _, _ = setting
     w, delta_a = state
@@ -76,7 +76,7 @@ def test_the_printed_hessian_of_the_paper_is_not_the_hessian() -> None:
 
 
 @given(settings(repetition=1e-6), states(2))
-def test_three_variables_hold_two(setting: Setting, state: np.ndarray) -> None:
+def test_three_variables_hold_two(setting: ToySetting, state: np.ndarray) -> None:
     """At p = 0 and w̃ : w = 1 : √(d−1), eq. 17 is eq. 12."""
     setting = setting._replace(p=np.zeros_like(setting.p))
     w, delta_a = state
@@ -85,13 +85,13 @@ def test_three_variables_hold_two(setting: Setting, state: np.ndarray) -> None:
 
 
 @given(settings(), states(2))
-def test_random_start_without_its_random_part_is_the_plain_loss(setting: Setting, state: np.ndarray) -> None:
+def test_random_start_without_its_random_part_is_the_plain_loss(setting: ToySetting, state: np.ndarray) -> None:
     plain = reduced.loss_two(state, setting, np)
     assert reduced.loss_random(np.array([0.0, *state]), setting, np) == pytest.approx(plain, rel=1e-12)
 
 
 @given(settings())
-def test_every_start_has_loss_one_half(setting: Setting) -> None:
+def test_every_start_has_loss_one_half(setting: ToySetting) -> None:
     start = np.zeros(3)
     assert reduced.loss_three(start, setting, np) == pytest.approx(0.5, rel=1e-12)
     assert reduced.clean_loss(start, setting, np) == pytest.approx(0.5, rel=1e-12)

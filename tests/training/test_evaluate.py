@@ -6,10 +6,10 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from daybreak.models import Ends, MinimalAttention, Model, Output, Transformer
+from daybreak.models import Interface, MinimalAttention, Model, Output, Transformer
 from daybreak.tasks import MarkovChain, Recall, SingleLocation
 from daybreak.training import Run, cohort
-from daybreak.training.evaluate import evaluation_sets, measure, parts
+from daybreak.training.evaluate import evaluate, evaluation_sets, parts
 
 KEY = jax.random.key(0)
 
@@ -17,16 +17,16 @@ KEY = jax.random.key(0)
 class Planted(Model[dict]):
     """Two layers of two heads whose attention, and outputs, are parameters."""
 
-    def init(self, key, ends: Ends) -> dict:
+    def init(self, key, interface: Interface) -> dict:
         """Uniform everywhere."""
-        full = jnp.full((2, ends.length, ends.length), 1 / ends.length)
+        full = jnp.full((2, interface.length, interface.length), 1 / interface.length)
         return {
             "first": full,
-            "last": full[:, np.array(ends.reads)],
-            "values": jnp.zeros((len(ends.reads), ends.outputs)),
+            "last": full[:, np.array(interface.reads)],
+            "values": jnp.zeros((len(interface.reads), interface.outputs)),
         }
 
-    def apply(self, parameters, inputs, ends, *, key=None, attention=False) -> Output:
+    def apply(self, parameters, inputs, interface, *, key=None, attention=False) -> Output:
         """What was planted."""
         return Output(parameters["values"], (parameters["first"], parameters["last"]) if attention else None)
 
@@ -36,7 +36,7 @@ def _measured(task, change=lambda parameters: parameters, *, evaluation: int = 4
     world = task.world(KEY)
     train = task.dataset(jax.random.key(1), world)
     sets = evaluation_sets(run, KEY, world, train)
-    row = measure(run, change(run.model.init(KEY, run.ends)), world, sets)
+    row = evaluate(run, change(run.model.init(KEY, run.interface)), world, sets)
     return {name: np.asarray(x) for name, x in row.items()}
 
 
@@ -61,11 +61,17 @@ def test_induction_is_seen_where_it_is_planted() -> None:
 def test_block_mass_is_seen_where_it_is_planted() -> None:
     """Of the last layer, head 1 looks at the newest token, head 2 at the oldest that counts."""
     task = MarkovChain(d=4, K=2, L=2, generated=3, train=8, validation=8)
-    reads = np.array(task.reads)
+    reads = np.array(task.interface.reads)
 
     def plant(parameters):
         rows = np.arange(reads.size)
-        last = jnp.zeros((2, reads.size, task.length)).at[0, rows, reads].set(1.0).at[1, rows, reads - 3].set(1.0)
+        last = (
+            jnp.zeros((2, reads.size, task.interface.length))
+            .at[0, rows, reads]
+            .set(1.0)
+            .at[1, rows, reads - 3]
+            .set(1.0)
+        )
         return parameters | {"last": last}
 
     row = _measured(task, plant)
@@ -73,7 +79,7 @@ def test_block_mass_is_seen_where_it_is_planted() -> None:
     mass = row["block_mass"]
     assert mass.shape == (2, 2, 2)
     np.testing.assert_allclose(mass[1], [[1, 0], [0, 1]], atol=1e-6)
-    np.testing.assert_allclose(mass[0], np.full((2, 2), 2 / task.length), rtol=1e-5)
+    np.testing.assert_allclose(mass[0], np.full((2, 2), 2 / task.interface.length), rtol=1e-5)
 
 
 @pytest.mark.parametrize("n", [1, 2, 3])
@@ -101,7 +107,7 @@ def test_clean_training_data_are_not_scored_twice() -> None:
         run = Run(task, model, evaluation=8)
         sets = evaluation_sets(run, KEY, task.world(KEY), None)
         assert bool(sets.needed[1]) is needed
-        row = measure(run, model.init(KEY, run.ends), task.world(KEY), sets)
+        row = evaluate(run, model.init(KEY, run.interface), task.world(KEY), sets)
         assert (float(row["clean_loss"]) == float(row["train_loss"])) is not needed
 
 
@@ -109,8 +115,11 @@ def test_a_fixed_training_set_is_what_train_loss_is_measured_on() -> None:
     """Five sequences for training, evaluated eight at a time: each counts, none is fresh."""
     task = MarkovChain(d=5, K=1, L=1, generated=4, train=5, validation=8)
     run = Run(task, MinimalAttention(heads=1), batch=4)
-    _, ground = cohort.begin(cohort.stack([run]))
-    seen, known = np.asarray(ground.evaluation.examples.inputs[0, 1]), np.asarray(ground.train.inputs[0])
+    _, world_and_data = cohort.begin(cohort.stack([run]))
+    seen, known = (
+        np.asarray(world_and_data.evaluation.examples.inputs[0, 1]),
+        np.asarray(world_and_data.train.inputs[0]),
+    )
     np.testing.assert_array_equal(seen, known[np.arange(8) % 5])
 
 
@@ -119,11 +128,11 @@ def test_chunks_of_an_evaluation_do_not_matter(size: int) -> None:
     """Long sequences are worked on a few at a time, where their number is prime with a rest; the mean is that of all."""
     task = SingleLocation(T=600, d=3)
     run = Run(task, Transformer(layers=1, heads=1, width=8, head_width=8, mlp=0), evaluation=size)
-    world, parameters = task.world(KEY), run.model.init(KEY, run.ends)
+    world, parameters = task.world(KEY), run.model.init(KEY, run.interface)
     sets = evaluation_sets(run, KEY, world, None)
-    row = measure(run, parameters, world, sets)
+    row = evaluate(run, parameters, world, sets)
     examples = eqx.filter(jax.tree.map(lambda x: x[0], sets.examples), eqx.is_array)
-    outputs = jax.vmap(lambda x: run.model.apply(parameters, x, run.ends).values)(examples.inputs)
+    outputs = jax.vmap(lambda x: run.model.apply(parameters, x, run.interface).values)(examples.inputs)
     assert float(row["clean_loss"]) == pytest.approx(float(jnp.mean(jax.vmap(task.loss)(outputs, examples))), rel=1e-5)
 
 

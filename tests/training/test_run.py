@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from daybreak.errors import RequestError
-from daybreak.models import MinimalAttention, Transformer
+from daybreak.models import MinimalAttention, ToyAttention, Transformer
 from daybreak.tasks import MarkovChain, SingleLocation
 from daybreak.training import Optimizer, Run, Stop, from_json, shape, to_json
 from daybreak.training.run import _plain
@@ -68,3 +68,9 @@ def test_a_setting_that_came_later_leaves_the_names_of_older_runs_alone() -> Non
 
     assert _plain(Rule()) == {"rate": 0.1}
     assert _plain(Rule(decay=0.5)) == {"rate": 0.1, "decay": 0.5}
+
+
+@pytest.mark.parametrize(("task", "model"), [(SingleLocation(), MinimalAttention()), (MarkovChain(), ToyAttention())])
+def test_a_run_whose_model_cannot_learn_its_task_cannot_be_made(task, model) -> None:
+    with pytest.raises(RequestError, match="is not allowed with this task"):
+        Run(task, model)

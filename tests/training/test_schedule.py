@@ -13,7 +13,7 @@ from daybreak.errors import RequestError
 from daybreak.models import MinimalAttention, ToyAttention, Transformer
 from daybreak.tasks import MarkovChain, Recall, SingleLocation
 from daybreak.training import Optimizer, Run, Schedule, Stop, evaluations, from_json, to_json, train
-from daybreak.training.schedule import Lever, thinned
+from daybreak.training.schedule import RepetitionControl, thinned
 
 TINY = Transformer(heads=2, width=16, head_width=8, mlp=32)
 ADAPTIVE = Schedule(name="adaptive")
@@ -79,25 +79,25 @@ def _rows(train_loss: list[float], clean_loss: list[float] | None = None) -> lis
     ]
 
 
-def _decisions(lever: Lever, rows: list[dict]) -> list[bool]:
+def _decisions(control: RepetitionControl, rows: list[dict]) -> list[bool]:
     made = []
     for i, row in enumerate(rows):
-        lever.see(10 * i, row)
-        made.append(lever.repeats)
+        control.see(10 * i, row)
+        made.append(control.repeats)
     return made
 
 
 def test_diversity_is_restored_at_the_transition_and_stays() -> None:
-    lever = Lever(ADAPTIVE, level=0.1, budget=1000)
+    control = RepetitionControl(ADAPTIVE, level=0.1, budget=1000)
     falling = [0.5] * 10 + [0.3, 0.09, 0.05] + [0.04] * 30
-    made = _decisions(lever, _rows(falling, [0.5] * 14 + [0.2] * 29))
+    made = _decisions(control, _rows(falling, [0.5] * 14 + [0.2] * 29))
     assert made == [True] * 12 + [False] * 31
 
 
 def test_repetition_returns_if_the_learner_is_stuck_again() -> None:
     """Clean loss still on its plateau after as many steps as repetition took; it then has as long to leave it."""
-    lever = Lever(ADAPTIVE, level=0.1, budget=1000)
-    made = _decisions(lever, _rows([0.5] * 10 + [0.05] * 20, [0.5] * 30))
+    control = RepetitionControl(ADAPTIVE, level=0.1, budget=1000)
+    made = _decisions(control, _rows([0.5] * 10 + [0.05] * 20, [0.5] * 30))
     off = made.index(False)
     assert off == 11
     assert made[off : 2 * off] == [False] * off
@@ -107,7 +107,7 @@ def test_repetition_returns_if_the_learner_is_stuck_again() -> None:
 @given(st.lists(st.floats(0.0, 1.0, width=32), min_size=20, max_size=80))
 def test_whatever_the_losses_it_never_flutters(losses: list[float]) -> None:
     """Between two changes of mind lie at least as many evaluations as it takes to see a plateau."""
-    made = np.array(_decisions(Lever(ADAPTIVE, level=0.1, budget=1000), _rows(losses)))
+    made = np.array(_decisions(RepetitionControl(ADAPTIVE, level=0.1, budget=1000), _rows(losses)))
     turns = np.flatnonzero(made[1:] != made[:-1])
     assert np.all(np.diff(turns) >= 6)
 
@@ -121,12 +121,12 @@ def test_a_budget_that_suffices_is_not_interfered_with() -> None:
     rows = [
         {"train_loss": 0.5, "clean_loss": 0.5, "attention": np.full((1, 1), x)} for x in (odds / (1 + odds)).tolist()
     ]
-    assert not any(_decisions(Lever(Schedule(name="budget"), level=0.1, budget=5000), rows))
-    assert any(_decisions(Lever(Schedule(name="budget"), level=0.1, budget=450), rows))
+    assert not any(_decisions(RepetitionControl(Schedule(name="budget"), level=0.1, budget=5000), rows))
+    assert any(_decisions(RepetitionControl(Schedule(name="budget"), level=0.1, budget=450), rows))
 
 
 def test_without_evidence_a_quarter_of_the_budget_is_waited_for() -> None:
-    made = _decisions(Lever(Schedule(name="budget"), level=0.1, budget=800), _rows([0.5] * 40))
+    made = _decisions(RepetitionControl(Schedule(name="budget"), level=0.1, budget=800), _rows([0.5] * 40))
     assert made.index(True) == 20
 
 

@@ -30,7 +30,7 @@ def _whole(text: str) -> int:
     raise ValueError(f"{text!r} is not a whole number")
 
 
-Whole = Annotated[
+WholeNumber = Annotated[
     int,
     tyro.constructors.PrimitiveConstructorSpec(
         nargs=1,

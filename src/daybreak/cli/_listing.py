@@ -68,9 +68,9 @@ def _lines(columns: dict[str, list[str]]) -> list[str]:
 
 def _settings(rows: Sequence[Row]) -> list[str]:
     """Columns that say what was asked for, and that any row has."""
-    from daybreak.lab.index import settings_of
+    from daybreak.lab.index import setting_columns
 
-    return [name for name in settings_of(rows[0]) if any(row[name] is not None for row in rows)]
+    return [name for name in setting_columns(rows[0]) if any(row[name] is not None for row in rows)]
 
 
 def _score(rows: Sequence[Row]) -> dict[str, list[str]]:

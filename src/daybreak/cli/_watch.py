@@ -13,8 +13,8 @@ from rich.table import Table
 from rich.text import Text
 
 if TYPE_CHECKING:
-    from daybreak.lab.conduct import Labour, State
-    from daybreak.lab.messages import Standing
+    from daybreak.lab.compute.driver import Assignment, State
+    from daybreak.lab.compute.messages import RunStatus
     from daybreak.training import Run
 
 _MEMBERS = 12  # runs under way that are shown one by one
@@ -54,7 +54,7 @@ def _log(console: Console, title: str, every: float) -> Callable[[Any], None]:
 
 def _headline(state: "State") -> str:
     counts = ", ".join(f"{state.outcomes[x]:,} {x}" for x in _OUTCOMES if state.outcomes[x])
-    pace = sum(labour.pace for labour in state.under_way.values())
+    pace = sum(assignment.pace for assignment in state.under_way.values())
     left = state.seconds_left
     parts = [
         f"{state.done:,} of {state.total:,} runs",
@@ -69,10 +69,10 @@ def view(state: "State") -> Group:
     """The picture of a state."""
     bar = Table.grid()
     bar.add_row(ProgressBar(state.total, state.done, width=60))
-    busy = [labour for labour in state.under_way.values() if labour.fresh]
-    lines = [_line(labour) for labour in busy]
-    standings = [(labour.fresh[x], labour.standings[x]) for labour in busy for x in labour.standings]
-    members = [_member(*x) for x in standings] if len(standings) <= _MEMBERS else []
+    busy = [assignment for assignment in state.under_way.values() if assignment.unfinished]
+    lines = [_line(assignment) for assignment in busy]
+    statuses = [(assignment.unfinished[x], assignment.statuses[x]) for assignment in busy for x in assignment.statuses]
+    members = [_member(*x) for x in statuses] if len(statuses) <= _MEMBERS else []
     return Group(Text(_headline(state), style="bold"), bar, _rows(lines), _rows(members))
 
 
@@ -83,23 +83,23 @@ def _rows(rows: list[tuple[str, ...]]) -> Table:
     return made
 
 
-def _line(labour: "Labour") -> tuple[str, str, str]:
-    run = max(labour.fresh.values(), key=lambda run: run.stop.budget)
-    count = f"{len(labour.fresh)} run{'s' * (len(labour.fresh) != 1)}"
-    step = max((x.step for x in labour.standings.values()), default=0)
+def _line(assignment: "Assignment") -> tuple[str, str, str]:
+    run = max(assignment.unfinished.values(), key=lambda run: run.stop.budget)
+    count = f"{len(assignment.unfinished)} run{'s' * (len(assignment.unfinished) != 1)}"
+    step = max((x.step for x in assignment.statuses.values()), default=0)
     how_far = f"{count} at step {step:,} of {run.stop.budget:,}" if step else f"{count}, starting"
-    return labour.where or "waiting for a worker", how_far, " ".join(repr(run.task).split())
+    return assignment.where or "waiting for a worker", how_far, " ".join(repr(run.task).split())
 
 
-def _member(run: "Run", standing: "Standing") -> tuple[str, ...]:
-    accuracy = "" if standing.accuracy is None else f"accuracy {100 * standing.accuracy:.1f} %"
-    emerged = "not emerged" if standing.emerged is None else f"emerged at step {standing.emerged:,}"
+def _member(run: "Run", status: "RunStatus") -> tuple[str, ...]:
+    accuracy = "" if status.accuracy is None else f"accuracy {100 * status.accuracy:.1f} %"
+    emerged = "not emerged" if status.emerged is None else f"emerged at step {status.emerged:,}"
     return (
         f"  {run.id[:8]} seed {run.seed}",
-        f"step {standing.step:,}",
-        f"loss {standing.loss:.3g}",
+        f"step {status.step:,}",
+        f"loss {status.loss:.3g}",
         accuracy,
-        f"attention {standing.attention:.2f}",
+        f"attention {status.attention:.2f}",
         emerged if run.stop.level else "",
     )
 

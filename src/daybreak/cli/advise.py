@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Annotated, final
 import tyro
 from rich.console import Console
 
-from daybreak.cli._answer import Answer, Json, Whole, table
+from daybreak.cli._answer import Answer, Json, WholeNumber, table
 from daybreak.cli._lab import open_lab
 from daybreak.errors import RequestError
 
 if TYPE_CHECKING:
-    from daybreak.studies.advice import Advice, Gain
+    from daybreak.advice import Advice, Gain
 
 
 @final
@@ -24,8 +24,8 @@ class Advise:
     Example: daybreak advise --T 64 --d 32
     """
 
-    T: Annotated[Whole, tyro.conf.arg(help="Sequence length, at least 8.")]
-    d: Annotated[Whole, tyro.conf.arg(help="Dimension of tokens and targets, at least 1.")]
+    T: Annotated[WholeNumber, tyro.conf.arg(help="Sequence length, at least 8.")]
+    d: Annotated[WholeNumber, tyro.conf.arg(help="Dimension of tokens and targets, at least 1.")]
     law: Annotated[
         str | None,
         tyro.conf.arg(
@@ -51,7 +51,7 @@ class Advise:
             raise RequestError(
                 f"law = {self.law!r} is not allowed together with --lab: the law is that of the lab then."
             )
-        from daybreak.studies import advice
+        from daybreak import advice
 
         own = self.lab and advice.of_lab(open_lab(self.lab))
         reference = own or advice.of_results(self.law or "fig3", self.results)

@@ -9,7 +9,7 @@ from typing import Annotated, final
 
 import tyro
 
-from daybreak.cli._answer import Answer, Json, Whole
+from daybreak.cli._answer import Answer, Json, WholeNumber
 from daybreak.cli._lab import LabFolder
 from daybreak.errors import RequestError
 
@@ -27,7 +27,7 @@ class Explore:
     results: Annotated[Path, tyro.conf.arg(metavar="DIR", help="Folder that 'daybreak reproduce' wrote to.")] = Path(
         "results"
     )
-    port: Annotated[Whole, tyro.conf.arg(help="Port to listen at; 0 takes one that is free.")] = 8050
+    port: Annotated[WholeNumber, tyro.conf.arg(help="Port to listen at; 0 takes one that is free.")] = 8050
     host: Annotated[
         str,
         tyro.conf.arg(

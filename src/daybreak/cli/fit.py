@@ -11,8 +11,8 @@ from daybreak.cli._answer import Answer, Json, check_picture, table
 from daybreak.cli._lab import LabFolder, Where, open_lab
 
 if TYPE_CHECKING:
-    from daybreak.lab.laws import Fitted, Table
-    from daybreak.measure import Published
+    from daybreak.lab.reading.laws import Fitted, Table
+    from daybreak.lab.reading.published import Published
 
 
 @final
@@ -49,12 +49,12 @@ class Fit:
         """Read the index, fit, draw if asked."""
         check_picture("plot", self.plot)
         lab = open_lab(self.lab)
-        from daybreak import measure
-        from daybreak.lab import laws
+        from daybreak.lab.reading import laws
+        from daybreak.lab.reading.published import published
 
         runs = laws.table(lab, self.where)
         fitted = laws.fit(self.law, runs, self.method)
-        paper = measure.published(runs)
+        paper = published(runs)
         if self.plot is not None:
             from daybreak import pictures
 

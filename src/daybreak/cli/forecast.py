@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Annotated, Any, final
 import tyro
 from rich.console import Console
 
-from daybreak.cli._answer import Answer, Json, Whole, check_picture, table
+from daybreak.cli._answer import Answer, Json, WholeNumber, check_picture, table
 from daybreak.cli._lab import LabFolder, open_lab
 from daybreak.errors import RequestError
 
 if TYPE_CHECKING:
     from daybreak.lab import Lab
-    from daybreak.lab.so_far import SoFar
+    from daybreak.lab.reading.progress import RunCurves
 
 _SOURCES = {
     "law": "the law of other runs",
@@ -34,7 +34,8 @@ class Forecast:
 
     run: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="RUN", help="Its name, or how that begins.")]
     at: Annotated[
-        Whole | None, tyro.conf.arg(metavar="STEP", help="Look at the run only until this step. By default all of it.")
+        WholeNumber | None,
+        tyro.conf.arg(metavar="STEP", help="Look at the run only until this step. By default all of it."),
     ] = None
     lab: LabFolder = Path("lab")
     level: Annotated[
@@ -64,10 +65,10 @@ class Forecast:
         check_picture("plot", self.plot)
         lab = open_lab(self.lab)
         from daybreak import measure
-        from daybreak.lab.outlook import outlook
-        from daybreak.lab.so_far import so_far
+        from daybreak.lab.reading.outlook import outlook
+        from daybreak.lab.reading.progress import run_curves
 
-        found = so_far(lab, self.run)
+        found = run_curves(lab, self.run)
         law, no_law = self._law(lab, found)
         seen = outlook(found, level=self.level, prior=law and (law.median, law.spread))
         at = self._at(found)
@@ -103,9 +104,9 @@ class Forecast:
         data |= answer
         return Answer(data, lambda console: self._show(console, data))
 
-    def _law(self, lab: "Lab", found: "SoFar"):
+    def _law(self, lab: "Lab", found: "RunCurves"):
         """The law of the lab's other runs at this one; or why there is none."""
-        from daybreak.lab.laws import prior
+        from daybreak.lab.reading.laws import prior
 
         if self.law == "none":
             return None, "none was asked for."
@@ -118,7 +119,7 @@ class Forecast:
                 raise
             return None, str(error)
 
-    def _at(self, found: "SoFar") -> int:
+    def _at(self, found: "RunCurves") -> int:
         last = int(found.steps[-1])
         if self.at is None:
             return last

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Annotated, Literal, final
 import tyro
 from rich.console import Console
 
-from daybreak.cli._answer import Answer, Json, Whole, check_new_folder, table
+from daybreak.cli._answer import Answer, Json, WholeNumber, check_new_folder, table
 from daybreak.cli._watch import clock, watching
 from daybreak.errors import RequestError
 
 if TYPE_CHECKING:
-    from daybreak.studies import Reproduction, Standing, Study
+    from daybreak.studies import Reproduction, Study, StudyStatus
 
 _GPU = 1e13  # operations a second of a good GPU in single precision, kept busy
 _PAPERS = {"emergence": "A", "incremental": "B"}
@@ -42,7 +42,7 @@ class Reproduce:
     lab: Annotated[Path, tyro.conf.arg(metavar="DIR", help="Folder in which trained runs are kept.")] = Path("lab")
     out: Annotated[Path, tyro.conf.arg(help="Folder for data, claims, pictures and report.html.")] = Path("results")
     workers: Annotated[
-        Whole, tyro.conf.arg(help="Cohorts of runs trained at a time; 0: as many as there are cores.")
+        WholeNumber, tyro.conf.arg(help="Cohorts of runs trained at a time; 0: as many as there are cores.")
     ] = 0
     from_tables: Annotated[
         bool,
@@ -104,11 +104,11 @@ class Reproduce:
     def _estimate(self, chosen: "Sequence[Study]") -> None:
         """Say what training will cost, before it begins."""
         from daybreak.lab import Lab
-        from daybreak.lab.cost import cost, machine_speed
-        from daybreak.studies import Training
+        from daybreak.lab.compute.cost import cost, machine_speed
+        from daybreak.studies import TrainedData
 
-        measures = [study.measure for study in chosen]
-        runs = {x.id: x for training in measures if isinstance(training, Training) for x in training.runs("paper")}
+        measures = [study.data for study in chosen]
+        runs = {x.id: x for training in measures if isinstance(training, TrainedData) for x in training.runs("paper")}
         todo = [run for run in runs.values() if not Lab(self.lab).has(run)]
         if todo:
             operations = sum(cost(run).operations for run in todo)
@@ -123,7 +123,7 @@ class Reproduce:
         from daybreak import studies
         from daybreak.lab import Lab
 
-        stands = studies.standings(studies.STUDIES, self.out, Lab(self.lab))
+        stands = studies.statuses(studies.STUDIES, self.out, Lab(self.lab))
         data = {
             "studies": [
                 {
@@ -145,7 +145,7 @@ class Reproduce:
         return Answer(data, lambda console: console.print(table(title, columns, rows)))
 
 
-def _cell(minutes: float, standing: "Standing") -> str:
+def _cell(minutes: float, standing: "StudyStatus") -> str:
     """How a study stands at a scale, for people."""
     trained = f"{standing.trained:,}/{standing.runs:,} runs" if standing.runs else ""
     return ", ".join(x for x in (clock(60 * minutes), trained, "done" if standing.results else "") if x)

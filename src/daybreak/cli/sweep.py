@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, final
 import tyro
 from rich.console import Console
 
-from daybreak.cli._answer import Answer, Json, Whole, check_new_folder, table
+from daybreak.cli._answer import Answer, Json, WholeNumber, check_new_folder, table
 from daybreak.cli._watch import clock, watching
 from daybreak.errors import RequestError
 
 if TYPE_CHECKING:
-    from daybreak.lab.cohorts import Cohort
-    from daybreak.lab.conduct import State
-    from daybreak.lab.executor import Executor
+    from daybreak.lab.compute.cohorts import Cohort
+    from daybreak.lab.compute.driver import State
+    from daybreak.lab.compute.executor import Executor
     from daybreak.training import Run
 
 _ROWS, _COLUMNS = 10, 6  # of what a dry run shows: cohorts, and settings in which they differ
@@ -39,15 +39,19 @@ class Sweep:
     executor: Annotated[
         Literal["local", "ray"], tyro.conf.arg(help="Processes of this machine, or tasks of a Ray cluster.")
     ] = "local"
-    workers: Annotated[Whole, tyro.conf.arg(help="Cohorts trained at a time; 0: as many as there are cores for.")] = 0
+    workers: Annotated[
+        WholeNumber, tyro.conf.arg(help="Cohorts trained at a time; 0: as many as there are cores for.")
+    ] = 0
     threads: Annotated[
-        Whole, tyro.conf.arg(help="Cores for each worker. Measurements depend on it, in their last bits.")
+        WholeNumber, tyro.conf.arg(help="Cores for each worker. Measurements depend on it, in their last bits.")
     ] = 1
     gpus: Annotated[float, tyro.conf.arg(help="Share of a GPU for each worker, with --executor ray.")] = 0.0
     address: Annotated[
         str, tyro.conf.arg(metavar="HOST:PORT", help="Ray cluster to connect to; if empty one is started here.")
     ] = ""
-    retries: Annotated[Whole, tyro.conf.arg(help="Times a run is tried again before it is recorded as failed.")] = 2
+    retries: Annotated[
+        WholeNumber, tyro.conf.arg(help="Times a run is tried again before it is recorded as failed.")
+    ] = 2
     patience: Annotated[float, tyro.conf.arg(help="Seconds without a word after which a worker is taken to hang.")] = (
         1800.0
     )
@@ -61,7 +65,7 @@ class Sweep:
 
     def answer(self) -> Answer:
         """Plan, or carry out."""
-        from daybreak.lab import sweep
+        from daybreak.lab.sweeps import sweep
 
         self._check()
         runs = sweep.read(self.file)
@@ -86,21 +90,23 @@ class Sweep:
 
     def _executor(self) -> "Executor":
         if self.executor == "ray":
-            from daybreak.lab.ray import RayExecutor
+            from daybreak.lab.compute.ray import RayExecutor
 
             return RayExecutor(self.address or None, self.workers or None, self.threads, self.gpus)
-        from daybreak.lab.local import LocalExecutor
+        from daybreak.lab.compute.local import LocalExecutor
 
         return LocalExecutor(self.workers or None, self.threads)
 
     def _carry_out(self, runs: "list[Run]") -> Answer:
         from daybreak.lab import Lab
-        from daybreak.lab.conduct import Rules, conduct
+        from daybreak.lab.compute.driver import Rules, train_missing
 
         rules = Rules(self.retries, self.patience, self.checkpoint)
         command = shlex.join(["daybreak", *sys.argv[1:]])
         with watching() as on_change:
-            state = conduct(runs, Lab(self.lab), self._executor(), command=command, rules=rules, on_change=on_change)
+            state = train_missing(
+                runs, Lab(self.lab), self._executor(), command=command, rules=rules, on_change=on_change
+            )
         data = {"lab": str(self.lab), "runs": state.total, "existing": state.existing, "outcomes": dict(state.outcomes)}
         return Answer(data, lambda console: self._show(console, state))
 
@@ -116,8 +122,8 @@ class Sweep:
 
     def _plan(self, runs: "list[Run]") -> Answer:
         from daybreak.lab import Lab
-        from daybreak.lab.cohorts import pack
-        from daybreak.lab.cost import machine_speed
+        from daybreak.lab.compute.cohorts import pack
+        from daybreak.lab.compute.cost import machine_speed
         from daybreak.training import shape
 
         lab, executor = Lab(self.lab), self._executor()

@@ -7,7 +7,7 @@ from typing import Annotated, Literal, final
 import tyro
 from rich.console import Console
 
-from daybreak.cli._answer import Answer, Json, Whole, check_picture, table
+from daybreak.cli._answer import Answer, Json, WholeNumber, check_picture, table
 
 
 @final
@@ -18,9 +18,9 @@ class Theory:
     Example: daybreak theory --T 512 --d 64 --B 4 --logits free --plot flow.png
     """
 
-    T: Annotated[Whole, tyro.conf.arg(help="Sequence length, at least 2.")]
-    d: Annotated[Whole, tyro.conf.arg(help="Dimension of tokens and targets, at least 1.")]
-    B: Annotated[Whole, tyro.conf.arg(help="Copies of the relevant token in the context, below T.")] = 1
+    T: Annotated[WholeNumber, tyro.conf.arg(help="Sequence length, at least 2.")]
+    d: Annotated[WholeNumber, tyro.conf.arg(help="Dimension of tokens and targets, at least 1.")]
+    B: Annotated[WholeNumber, tyro.conf.arg(help="Copies of the relevant token in the context, below T.")] = 1
     p: Annotated[float, tyro.conf.arg(help="Probability that the relevant token is the repeated one, in [0, 1).")] = 0.0
     logits: Annotated[
         Literal["tied", "free"],

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Annotated, Any, final
 import tyro
 from rich.console import Console
 
-from daybreak.cli._answer import Answer, Json, Whole, check_new_folder, check_picture, table
+from daybreak.cli._answer import Answer, Json, WholeNumber, check_new_folder, check_picture, table
 from daybreak.cli._watch import watching
 from daybreak.errors import RequestError, WorkError
-from daybreak.lab.presets import PRESETS
 from daybreak.models import MinimalAttention, ToyAttention, Transformer
 from daybreak.tasks import MarkovChain, Recall, SingleLocation
 from daybreak.training import Optimizer, Run, Schedule, Stop
+from daybreak.training.presets import PRESETS
 
 if TYPE_CHECKING:
     from daybreak.lab import Lab, Saved
@@ -34,12 +34,12 @@ class _Training:
     optimizer: Optimizer = field(default_factory=Optimizer)
     stop: Stop = field(default_factory=Stop)
     schedule: Schedule = field(default_factory=Schedule)
-    batch: Annotated[Whole, tyro.conf.arg(help="Examples a step.")] = 32
+    batch: Annotated[WholeNumber, tyro.conf.arg(help="Examples a step.")] = 32
     evaluation: Annotated[
-        Whole, tyro.conf.arg(help="Examples an evaluation, where the task has no validation set of its own.")
+        WholeNumber, tyro.conf.arg(help="Examples an evaluation, where the task has no validation set of its own.")
     ] = 256
-    seeds: Annotated[Whole, tyro.conf.arg(help="Networks to train, each from a seed of its own.")] = 1
-    seed: Annotated[Whole, tyro.conf.arg(help="The first seed.")] = 0
+    seeds: Annotated[WholeNumber, tyro.conf.arg(help="Networks to train, each from a seed of its own.")] = 1
+    seed: Annotated[WholeNumber, tyro.conf.arg(help="The first seed.")] = 0
     lab: Annotated[Path, tyro.conf.arg(metavar="DIR", help="Folder in which runs are kept.")] = Path("lab")
     checkpoint: Annotated[float, tyro.conf.arg(help="Seconds between two checkpoints, at least.")] = 30.0
     plot: Annotated[
@@ -50,8 +50,8 @@ class _Training:
     def answer(self) -> Answer:
         """Train what the lab does not have yet, and say how it went."""
         from daybreak.lab import Lab
-        from daybreak.lab.conduct import Rules, conduct
-        from daybreak.lab.inline import InlineExecutor
+        from daybreak.lab.compute.driver import Rules, train_missing
+        from daybreak.lab.compute.inline import InlineExecutor
 
         check_new_folder("lab", self.lab)
         check_picture("plot", self.plot)
@@ -59,7 +59,7 @@ class _Training:
         command = shlex.join(["daybreak", *sys.argv[1:]])
         rules = Rules(retries=0, checkpoint=self.checkpoint)
         with watching() as on_change:
-            conduct(runs, lab, InlineExecutor(), command=command, rules=rules, on_change=on_change)
+            train_missing(runs, lab, InlineExecutor(), command=command, rules=rules, on_change=on_change)
         saved = [lab.load(run.id) for run in runs]
         for x in saved:
             if x.record is None:
@@ -169,7 +169,7 @@ class TrainMarkov(_Training):
     model: MinimalAttention = field(default_factory=lambda: _MINIMAL.model)
     optimizer: Optimizer = field(default_factory=lambda: _MINIMAL.optimizer)
     stop: Stop = field(default_factory=lambda: Stop(budget=1000, every=10, level=0.0))
-    batch: Annotated[Whole, tyro.conf.arg(help="Examples a step.")] = _MINIMAL.batch
+    batch: Annotated[WholeNumber, tyro.conf.arg(help="Examples a step.")] = _MINIMAL.batch
 
 
 @final
@@ -184,7 +184,7 @@ class TrainMarkovFull(_Training):
     model: Transformer = field(default_factory=lambda: _FULL.model)
     optimizer: Optimizer = field(default_factory=lambda: _FULL.optimizer)
     stop: Stop = field(default_factory=lambda: _FULL.stop)
-    batch: Annotated[Whole, tyro.conf.arg(help="Examples a step.")] = _FULL.batch
+    batch: Annotated[WholeNumber, tyro.conf.arg(help="Examples a step.")] = _FULL.batch
 
 
 @final

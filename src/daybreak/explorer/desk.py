@@ -17,7 +17,7 @@ from pyarrow import parquet
 from daybreak.errors import RequestError
 from daybreak.lab import Damaged, DamageError, Lab, Saved, index
 from daybreak.lab._folder import CHECKPOINT, RUN
-from daybreak.lab.so_far import SoFar, so_far
+from daybreak.lab.reading.progress import RunCurves, run_curves
 
 UNFINISHED = "unfinished"
 _REST = 20  # a lab is read again after so many times as long as reading it took
@@ -45,7 +45,7 @@ class Desk:
         self._going: list[str] = []
         self._runs, self._until = pa.table({"id": pa.array([], pa.string())}), 0.0
         self._load = lru_cache(maxsize=64)(self.lab.load)
-        self._progress = lru_cache(maxsize=16)(lambda name, stamp: so_far(self.lab, name))
+        self._progress = lru_cache(maxsize=16)(lambda name, stamp: run_curves(self.lab, name))
 
     def runs(self) -> pa.Table:
         """One row per run, finished or not; those that still train have the outcome `unfinished` and come first."""
@@ -69,7 +69,7 @@ class Desk:
         self._check_inside(name)
         return self._load(name)
 
-    def so_far(self, name: str) -> SoFar:
+    def run_curves(self, name: str) -> RunCurves:
         """A run as far as it got, named in full.
 
         Raises:
@@ -84,7 +84,7 @@ class Desk:
             raise RequestError(f"{damage}.") from None
         if saved.record is None:
             raise RequestError(f"run {name} is not allowed: it failed and has no curves.")
-        return SoFar(saved.run, saved.record.steps, saved.record.curves, True)
+        return RunCurves(saved.run, saved.record.steps, saved.record.curves, True)
 
     def damaged(self) -> list[Damaged]:
         """Runs that were set aside because something in them is not what was written."""

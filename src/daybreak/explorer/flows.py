@@ -17,7 +17,7 @@ _POINTS = 240  # of a flow line: enough for a smooth curve, few enough for a qui
 _SHOWN = 1.7  # plateaus that the time axis spans
 
 
-class Setting(NamedTuple):
+class FlowSetting(NamedTuple):
     """A point of the toy problem."""
 
     T: int
@@ -30,17 +30,17 @@ class Setting(NamedTuple):
         return f"T {self.T}, d {self.d}, B {self.B}, p {self.p:g}, {self.logits}"
 
 
-def pin(setting: Setting) -> str:
+def pin(setting: FlowSetting) -> str:
     """A setting as an address names it."""
     return " ".join(map(str, setting))
 
 
-def unpin(text: str) -> Setting:
+def unpin(text: str) -> FlowSetting:
     """The setting that an address names."""
     try:
         T, d, B, p, logits = text.split()
         if logits in ("tied", "free"):
-            return Setting(int(T), int(d), int(B), float(p), logits)
+            return FlowSetting(int(T), int(d), int(B), float(p), logits)
     except ValueError:
         pass
     raise RequestError(
@@ -48,13 +48,13 @@ def unpin(text: str) -> Setting:
     )
 
 
-def _line(setting: Setting, times: Floats) -> theory.Trajectory:
+def _line(setting: FlowSetting, times: Floats) -> theory.Trajectory:
     T, d, B, p, logits = setting
     return theory.flow(T, d, B, p, logits=logits, times=times)
 
 
 @lru_cache(maxsize=1024)
-def coarse_plateau(setting: Setting, level: float) -> measure.Plateau:
+def coarse_plateau(setting: FlowSetting, level: float) -> measure.Plateau:
     """The plateau as the flow line crosses its level: to within one of its points, from 0 to a little after.
 
     A flow line takes some milliseconds, `theory.plateau` a tenth of a second for one setting or for a thousand.
@@ -66,12 +66,12 @@ def coarse_plateau(setting: Setting, level: float) -> measure.Plateau:
     return found
 
 
-def _crossing(setting: Setting, level: float, start: float, end: float) -> measure.Plateau:
+def _crossing(setting: FlowSetting, level: float, start: float, end: float) -> measure.Plateau:
     line = _line(setting, np.linspace(start, end, _POINTS))
     return measure.plateau(line.t, line.clean_loss, level / 2)  # the loss starts at one half
 
 
-def plateau(setting: Setting, level: float) -> float:
+def plateau(setting: FlowSetting, level: float) -> float:
     """The plateau to a relative 1e-6 or so: the flow line once more, between the two points around the crossing."""
     return _crossing(setting, level, *coarse_plateau(setting, level).bracket).length
 
@@ -81,12 +81,12 @@ def plateau(setting: Setting, level: float) -> float:
 class Flow:
     """A setting, its plateau, and the line to draw."""
 
-    setting: Setting
+    setting: FlowSetting
     plateau: float
     line: theory.Trajectory
 
 
-def flows(settings: Sequence[Setting], level: float) -> list[Flow]:
+def flows(settings: Sequence[FlowSetting], level: float) -> list[Flow]:
     """The flows of some settings over one span of time."""
     lengths = [plateau(x, level) for x in settings]
     end = _SHOWN * max(lengths)
@@ -94,7 +94,7 @@ def flows(settings: Sequence[Setting], level: float) -> list[Flow]:
 
 
 @lru_cache(maxsize=64)
-def _drawn(setting: Setting, plateau: float, end: float) -> theory.Trajectory:
+def _drawn(setting: FlowSetting, plateau: float, end: float) -> theory.Trajectory:
     """A flow line to draw: half of its points where it moves, within some time constants of the weights."""
     near = min(max(6 * setting.d / (1 - setting.p), 0.02 * plateau), 0.6 * plateau)
     ends = (0.0, plateau - near, plateau + near, max(end, plateau + 2 * near))

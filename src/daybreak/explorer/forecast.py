@@ -14,9 +14,9 @@ from daybreak.explorer.desk import Desk
 from daybreak.explorer.figures import Figure, Palette
 from daybreak.explorer.parts import commands, facts
 from daybreak.explorer.view import Columns, Drawing, View
-from daybreak.lab.laws import prior
-from daybreak.lab.outlook import Outlook, outlook
-from daybreak.lab.so_far import SoFar
+from daybreak.lab.reading.laws import prior
+from daybreak.lab.reading.outlook import Outlook, outlook
+from daybreak.lab.reading.progress import RunCurves
 from daybreak.measure import Forecast, NotEnoughEvidence
 
 _MOMENTS = 60  # at which the forecast is drawn
@@ -51,7 +51,7 @@ class _Seen:
 @lru_cache(maxsize=16)
 def _seen(desk: Desk, name: str, evaluations: int) -> _Seen:
     """The same for as much of a run as there is now."""
-    found = desk.so_far(name)
+    found = desk.run_curves(name)
     given, law, no_law = None, "", ""
     try:
         said = prior(desk.lab, found.run)
@@ -69,7 +69,7 @@ def _draw(desk: Desk, watch: Watch, colours: Palette) -> Drawing:
     if not offered:
         return _empty(desk, colours)
     name = watch.run or offered[0]["value"]
-    found = desk.so_far(name)
+    found = desk.run_curves(name)
     seen = _seen(desk, name, len(found.steps))
     view = seen.outlook
     at = int(view.steps[round((view.steps.size - 1) * watch.share / 100)])
@@ -178,7 +178,7 @@ def _band_table(seen: _Seen) -> Columns:
     }
 
 
-def _said(found: SoFar, seen: _Seen, at: int, said: Any) -> Component:
+def _said(found: RunCurves, seen: _Seen, at: int, said: Any) -> Component:
     view = seen.outlook
     rows: list[tuple[Any, ...]] = [
         ("run", found.run.id[:12], "done" if found.done else "still trains"),

@@ -17,8 +17,9 @@ from daybreak.explorer.figures import Figure, Palette
 from daybreak.explorer.measured import LAB, Measured, count, measured, reads, sources
 from daybreak.explorer.parts import commands, facts, table
 from daybreak.explorer.view import Columns, Drawing, View
-from daybreak.lab import laws
-from daybreak.measure import Law, Published
+from daybreak.lab.reading import laws
+from daybreak.lab.reading.published import Published, published
+from daybreak.measure import Law
 
 _NONE = "none"
 _FACETS = 4  # side by side
@@ -68,7 +69,7 @@ def _draw(desk: Desk, given: Chosen, colours: Palette) -> Drawing:
         raise RequestError(f"filter {chosen.where!r} leaves no row: ask for others.")
     rows = {name: x[kept] for name, x in data.columns.items()}
     law = laws.fit(chosen.law, rows).law if chosen.source == LAB else measure.fit_law(chosen.law, rows, y=chosen.y)
-    paper = measure.published({**data.kind, **rows}) if chosen.y in ("plateau", "tied") else None
+    paper = published({**data.kind, **rows}) if chosen.y in ("plateau", "tied") else None
     predicted = law.predict(_read(law, rows))
     told = rows | {"law": predicted, "residual": law.residuals}
     told |= {} if paper is None else {"paper": paper.predict(rows)}

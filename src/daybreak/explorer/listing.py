@@ -56,7 +56,7 @@ def listing(table: pa.Table, where: str, sort: str, page: int) -> Listing:
     """
     kept = filters.rows(where, lambda name: _values(table, name), table.column_names, table.num_rows)
     found = table.filter(pa.array(kept))
-    settings = [x for x in index.settings_of(found.column_names) if found[x].null_count < found.num_rows]
+    settings = [x for x in index.setting_columns(found.column_names) if found[x].null_count < found.num_rows]
     values = {x: found[x].unique() for x in settings}
     differing = [x for x in settings if len(values[x]) > 1]
     # Settings that only some tasks or models have come last: they say little more than the name of the task.

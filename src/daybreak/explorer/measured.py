@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from daybreak.errors import RequestError
 from daybreak.explorer.desk import Desk, Study, columns, names
 from daybreak.explorer.view import Columns
-from daybreak.lab import index, laws
+from daybreak.lab import index
+from daybreak.lab.reading import laws
 from daybreak.measure.form import parse
 
 LAB = "lab"
@@ -71,7 +72,7 @@ def measured(desk: Desk, studies: Mapping[str, Study], source: str) -> Measured:
         runs = laws.table(desk.lab)
         kind = f"task = {runs['task'][0]}" if np.unique(runs["task"]).size > 1 else ""
         same = laws.select(runs, runs["task"] == runs["task"][0])
-        numeric = [x for x in index.settings_of(runs) if _numeric(runs[x]) and x not in _BOOKKEEPING]
+        numeric = [x for x in index.setting_columns(runs) if _numeric(runs[x]) and x not in _BOOKKEEPING]
         varying = tuple(x for x in numeric if np.unique(same[x]).size > 1)
         form = laws.default_form(same) or " * ".join(["C", *(f"{x}**a" for x in varying[:1])])
         return Measured(runs, varying, ("plateau",), {"plateau": form}, {}, kind)

@@ -17,7 +17,7 @@ from daybreak.explorer.parts import commands
 from daybreak.explorer.run_table import run_table
 from daybreak.explorer.selection import SLIDERS, Selection, pressed
 from daybreak.explorer.view import Columns, Drawing, View
-from daybreak.lab.so_far import SoFar
+from daybreak.lab.reading.progress import RunCurves
 
 _DRAWN = 4  # runs whose curves are drawn while none is picked
 _CURVES = {
@@ -47,18 +47,18 @@ def _draw(desk: Desk, chosen: Selection, colours: Palette) -> Drawing:
     )
 
 
-def _read(desk: Desk, names: tuple[str, ...]) -> tuple[dict[str, SoFar], list[str]]:
+def _read(desk: Desk, names: tuple[str, ...]) -> tuple[dict[str, RunCurves], list[str]]:
     """Runs as far as they got, and why some have nothing to show."""
     found, refused = {}, []
     for name in names:
         try:
-            found[name] = desk.so_far(name)
+            found[name] = desk.run_curves(name)
         except RequestError as error:
             refused.append(str(error))
     return found, refused
 
 
-def _curves(found: dict[str, SoFar], tints: dict[str, str], chosen: Selection, colours: Palette) -> Figure:
+def _curves(found: dict[str, RunCurves], tints: dict[str, str], chosen: Selection, colours: Palette) -> Figure:
     having = {name: run for name, run in found.items() if chosen.curve in run.curves}
     if not having:
         return figures.nothing(colours, f"no run that is drawn has a {_CURVES[chosen.curve]}")
@@ -81,7 +81,7 @@ def smoothed(values: NDArray[np.floating], count: int) -> NDArray[np.floating]:
     return np.convolve(finite, window, "same") / np.convolve(np.ones(finite.size), window, "same")
 
 
-def _heads(found: dict[str, SoFar], chosen: Selection, colours: Palette) -> Figure:
+def _heads(found: dict[str, RunCurves], chosen: Selection, colours: Palette) -> Figure:
     """Attention to relevant positions over the run, one row per layer and head, of the run picked last."""
     if not found:
         return figures.nothing(colours, "no run to show")
@@ -101,7 +101,7 @@ def _heads(found: dict[str, SoFar], chosen: Selection, colours: Palette) -> Figu
     return figures.figure(colours, [ground], axes, shapes=[mark], legend=False)
 
 
-def _map(found: dict[str, SoFar], chosen: Selection, colours: Palette) -> Figure:
+def _map(found: dict[str, RunCurves], chosen: Selection, colours: Palette) -> Figure:
     """The same at one step: layers down, heads across."""
     if not found:
         return figures.nothing(colours, "no run to show")
@@ -134,11 +134,11 @@ def _heat(values: NDArray[np.floating], colours: Palette) -> dict[str, Any]:
     }
 
 
-def _at(run: SoFar, chosen: Selection) -> int:
+def _at(run: RunCurves, chosen: Selection) -> int:
     return round((len(run.steps) - 1) * chosen.share / 100)
 
 
-def _curve_table(found: dict[str, SoFar]) -> Columns:
+def _curve_table(found: dict[str, RunCurves]) -> Columns:
     """Scores of all drawn runs below each other; empty where a run has none."""
     if not found:
         return {"run": np.array([], np.str_)}
@@ -151,7 +151,7 @@ def _curve_table(found: dict[str, SoFar]) -> Columns:
     }
 
 
-def _head_table(found: dict[str, SoFar]) -> Columns:
+def _head_table(found: dict[str, RunCurves]) -> Columns:
     if not found:
         return {"step": np.array([], np.int64)}
     run = list(found.values())[-1]

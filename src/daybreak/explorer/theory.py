@@ -7,16 +7,17 @@ import numpy as np
 from dash import Dash, Input, Output, State, ctx, html
 from dash.development.base_component import Component
 
-from daybreak import measure, theory
+from daybreak import theory
 from daybreak._types import Floats
 from daybreak.errors import RequestError
 from daybreak.explorer import address, figures
 from daybreak.explorer.controls import Choice, Hidden, Slider
 from daybreak.explorer.desk import Desk
 from daybreak.explorer.figures import Figure, Palette
-from daybreak.explorer.flows import Flow, Setting, coarse_plateau, flow_table, flows, pin, unpin
+from daybreak.explorer.flows import Flow, FlowSetting, coarse_plateau, flow_table, flows, pin, unpin
 from daybreak.explorer.parts import facts
 from daybreak.explorer.view import Columns, Drawing, View
+from daybreak.lab.reading.published import published
 from daybreak.theory.reduced import loss_two
 
 _SLIDERS = {
@@ -54,12 +55,12 @@ class Point:
             raise RequestError(f"{len(self.pins)} pins are not allowed: at most {_PINS} curves can be pinned.")
 
     @property
-    def setting(self) -> Setting:
+    def setting(self) -> FlowSetting:
         """The one under the sliders."""
-        return Setting(self.T, self.d, self.B, self.p, self.logits)
+        return FlowSetting(self.T, self.d, self.B, self.p, self.logits)
 
     @property
-    def pinned(self) -> tuple[Setting, ...]:
+    def pinned(self) -> tuple[FlowSetting, ...]:
         """Those to compare with."""
         return tuple(map(unpin, self.pins))
 
@@ -69,7 +70,7 @@ def warm() -> None:
     flows((Point().setting,), Point().level)
 
 
-def _axis(setting: Setting, along: str) -> Floats:
+def _axis(setting: FlowSetting, along: str) -> Floats:
     """Values of one setting around a point: octaves, so that they stay while the point moves; B stays below T."""
     slider = _SLIDERS[along]
     if along == "p":
@@ -176,14 +177,14 @@ def _law_table(point: Point) -> Columns:
     return table | {"plateau": lengths, "closed_form": closed} | ({} if theirs is None else {"paper": theirs})
 
 
-def _moved(point: Point, value: float) -> Setting:
+def _moved(point: Point, value: float) -> FlowSetting:
     return point.setting._replace(**{point.along: value if point.along == "p" else int(value)})
 
 
 def _paper(point: Point, table: Columns) -> Floats | None:
     """The law of figure 2 left, which is for tied logits and plateaus that end at a fifth of the loss."""
     kind = {"task": "single-location", "model": "toy", "optimizer": "sgd", "learning_rate": 1.0}
-    law = measure.published({**kind, **table})
+    law = published({**kind, **table})
     return law.predict(table) if law is not None and (point.logits, point.level) == ("tied", 0.2) else None
 
 

@@ -10,7 +10,7 @@ from daybreak.lab.result import DamageError, unseal
 RUN, CURVES, RESULT, CHECKPOINT = "run.json", "curves.parquet", "result.json", "checkpoint.safetensors"
 
 
-class Whole(NamedTuple):
+class RunFolder(NamedTuple):
     """A folder in which every bit is as it was written."""
 
     settings: dict[str, Any]  # the run
@@ -18,7 +18,7 @@ class Whole(NamedTuple):
     curves: bytes | None  # a Parquet file; None if the run failed
 
 
-def read(folder: Path) -> Whole:
+def read(folder: Path) -> RunFolder:
     """All of a run that is done.
 
     Raises:
@@ -33,7 +33,7 @@ def read(folder: Path) -> Whole:
     if not sha256(run).startswith(folder.name):
         raise DamageError(f"{RUN} is that of another run")
     curves = None if document["outcome"] == "failed" else _checked(folder, CURVES, document)
-    return Whole(json.loads(run), document, curves)
+    return RunFolder(json.loads(run), document, curves)
 
 
 def _checked(folder: Path, name: str, document: dict[str, Any]) -> bytes:

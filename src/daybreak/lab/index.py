@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 from pyarrow import parquet
 
 from daybreak.lab import _files, _parquet
-from daybreak.lab._folder import CURVES, RESULT, RUN, Whole
+from daybreak.lab._folder import CURVES, RESULT, RUN, RunFolder
 from daybreak.lab.provenance import PROVENANCE
 from daybreak.lab.result import Result
 
@@ -31,7 +31,7 @@ _STAMP = "stamp"
 _NAME, _DIGEST = "index.parquet", "index.sha256"
 
 
-def row(whole: Whole) -> dict[str, Any]:
+def row(whole: RunFolder) -> dict[str, Any]:
     """A run and its result as one flat row.
 
     Settings have the name they have in the run: T, d, learning_rate, layers; `task`, `model` and `optimizer` are the names of
@@ -57,7 +57,7 @@ def settings(run: dict[str, Any]) -> dict[str, Any]:
     return flat | {name: run[name] for name in ("batch", "evaluation", "seed")}
 
 
-def settings_of(columns: Iterable[str]) -> list[str]:
+def setting_columns(columns: Iterable[str]) -> list[str]:
     """Those columns that say what was asked for."""
     return [name for name in columns if name != "id" and _group(name) == 0]
 
@@ -93,7 +93,7 @@ def _cell(value: Any) -> Any:
     return json.dumps(value) if isinstance(value, list) else value
 
 
-def refresh(lab: Path, read: Callable[[str], Whole | None]) -> pa.Table:
+def refresh(lab: Path, read: Callable[[str], RunFolder | None]) -> pa.Table:
     """The index of a lab as it is now, sorted by id.
 
     Args:

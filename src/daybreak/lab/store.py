@@ -31,7 +31,7 @@ from numpy.typing import NDArray
 
 from daybreak.errors import RequestError
 from daybreak.lab import _files, _folder, curves, index, result
-from daybreak.lab._folder import CHECKPOINT, CURVES, RESULT, RUN, Whole
+from daybreak.lab._folder import CHECKPOINT, CURVES, RESULT, RUN, RunFolder
 from daybreak.lab.provenance import device as this_device
 from daybreak.lab.provenance import provenance
 from daybreak.lab.result import DamageError, NewerError, Result
@@ -243,7 +243,7 @@ class Lab:
             if record is not None:
                 checkpoint.unlink()
 
-    def _finished(self, name: str) -> Whole:
+    def _finished(self, name: str) -> RunFolder:
         found = self._whole(name) if re.fullmatch("[0-9a-f]{16}", name) else None  # a name, not a way out of the lab
         if found is None:
             raise RequestError(f"run {name!r} is not among the finished runs of lab {str(self.path)!r}.")
@@ -260,7 +260,7 @@ class Lab:
             return False
         return found is not None and found.document["outcome"] != "failed"
 
-    def _whole(self, name: str) -> Whole | None:
+    def _whole(self, name: str) -> RunFolder | None:
         """A run's folder if the run is done; one that is damaged is set aside, and the error says so."""
         try:
             return _folder.read(self._runs / name)
@@ -273,7 +273,7 @@ class Lab:
             _log.warning(sentence)
             raise DamageError(sentence) from None
 
-    def _row_of(self, name: str) -> Whole | None:
+    def _row_of(self, name: str) -> RunFolder | None:
         """A run's folder for the index: what cannot be read is reported, and left out."""
         try:
             return self._whole(name)

@@ -13,8 +13,6 @@ from daybreak.measure.level import fraction_of_start as fraction_of_start
 from daybreak.measure.overlap import overlap as overlap
 from daybreak.measure.plateau import Plateau as Plateau
 from daybreak.measure.plateau import plateau as plateau
-from daybreak.measure.published import Published as Published
-from daybreak.measure.published import published as published
 from daybreak.measure.reference import Nearest as Nearest
 from daybreak.measure.reference import Span as Span
 from daybreak.measure.reference import nearest_reference as nearest_reference

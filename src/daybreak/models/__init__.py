@@ -1,7 +1,7 @@
 """Who learns: toy attention, Transformer, minimal attention. Nothing here knows of tasks or of training."""
 
+from daybreak.interface import Interface as Interface
 from daybreak.models._model import AnyModel as AnyModel
-from daybreak.models._model import Ends as Ends
 from daybreak.models._model import Model as Model
 from daybreak.models._model import Output as Output
 from daybreak.models.minimal import MinimalAttention as MinimalAttention

@@ -1,7 +1,7 @@
 """What every model is: parameters drawn from a key, and outputs at the positions that are read.
 
 A model is a frozen description; its parameters are a separate pytree, so that one compiled program trains many members
-of a cohort. Models see the ends of a task, never the task.
+of a cohort. Models see the interface of a task, never the task.
 """
 
 from abc import abstractmethod
@@ -11,18 +11,10 @@ import equinox as eqx
 import jax
 from jaxtyping import Array, Float, Int, Key, PRNGKeyArray
 
+from daybreak.interface import Interface
+
 Parameters = TypeVar("Parameters")
 Inputs = Float[Array, "*sequences length features"] | Int[Array, "*sequences length"]
-
-
-class Ends(NamedTuple):
-    """What a model must know of its task: what comes in, what goes out, and where it is read."""
-
-    length: int
-    features: int | None  # size of an input vector; None if the inputs are tokens
-    tokens: int | None  # number of different tokens; None if the inputs are vectors
-    outputs: int
-    reads: tuple[int, ...]  # positions at which the model is read
 
 
 class Output(NamedTuple):
@@ -41,8 +33,11 @@ class Model(eqx.Module, Generic[Parameters]):
 
     rows_at_once: ClassVar[int] = 1 << 13  # positions a CPU works on at once: bounds memory, and fits the cache
 
+    def check(self, interface: Interface) -> None:
+        """Refuse a task that this model cannot be built for, by a `RequestError` that says what it takes instead."""
+
     @abstractmethod
-    def init(self, key: PRNGKeyArray, ends: Ends) -> Parameters:
+    def init(self, key: PRNGKeyArray, interface: Interface) -> Parameters:
         """Draw the parameters."""
 
     @abstractmethod
@@ -50,7 +45,7 @@ class Model(eqx.Module, Generic[Parameters]):
         self,
         parameters: Parameters,
         inputs: Inputs,
-        ends: Ends,
+        interface: Interface,
         *,
         key: PRNGKeyArray | None = None,
         attention: bool = False,
@@ -60,16 +55,16 @@ class Model(eqx.Module, Generic[Parameters]):
         Args:
             parameters: as drawn by `init`.
             inputs: one sequence.
-            ends: as given to `init`.
+            interface: as given to `init`.
             key: for dropout; without it nothing is dropped.
             attention: whether to return attention maps.
         """
 
     def batch(
-        self, parameters: Parameters, inputs: Inputs, ends: Ends, keys: Key[Array, " sequences"]
+        self, parameters: Parameters, inputs: Inputs, interface: Interface, keys: Key[Array, " sequences"]
     ) -> Float[Array, "sequences reads outputs"]:
         """Outputs for many sequences, each with its key."""
-        return jax.vmap(lambda x, key: self.apply(parameters, x, ends, key=key).values)(inputs, keys)
+        return jax.vmap(lambda x, key: self.apply(parameters, x, interface, key=key).values)(inputs, keys)
 
 
 AnyModel = Model[Any]

@@ -10,8 +10,9 @@ import numpy as np
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from daybreak.errors import RequestError
+from daybreak.interface import Interface
 from daybreak.models import _lookup
-from daybreak.models._model import Ends, Inputs, Model, Output
+from daybreak.models._model import Inputs, Model, Output
 
 
 class MinimalParameters(NamedTuple):
@@ -42,30 +43,36 @@ class MinimalAttention(Model[MinimalParameters]):
         if isinstance(self.epsilon, int | float) and not 0 <= self.epsilon < math.inf:
             raise RequestError(f"epsilon = {self.epsilon} is not allowed: it must be a finite number of at least 0.")
 
-    def init(self, key: PRNGKeyArray, ends: Ends) -> MinimalParameters:
+    def check(self, interface: Interface) -> None:
+        """Inputs must be tokens."""
+        if interface.tokens is None:
+            raise RequestError(
+                "model 'minimal' is not allowed with this task: it takes tokens, and the inputs are vectors."
+            )
+
+    def init(self, key: PRNGKeyArray, interface: Interface) -> MinimalParameters:
         """Small attention weights, no read-out."""
-        if ends.tokens is None:
-            raise RequestError("the minimal model is not allowed here: it takes tokens, and the inputs are vectors.")
-        D = ends.tokens + ends.length
+        assert interface.tokens is not None  # noqa: S101
+        D = interface.tokens + interface.length
         W = self.epsilon * jax.random.uniform(key, (self.heads, D, D), minval=-1.0, maxval=1.0)
-        return MinimalParameters(W, jnp.zeros((self.heads, ends.outputs, D)))
+        return MinimalParameters(W, jnp.zeros((self.heads, interface.outputs, D)))
 
     def apply(
         self,
         parameters: MinimalParameters,
         inputs: Inputs,
-        ends: Ends,
+        interface: Interface,
         *,
         key: PRNGKeyArray | None = None,
         attention: bool = False,
     ) -> Output:
         """Attend from each read position to its past, and add up what the heads read there."""
-        assert ends.tokens is not None  # noqa: S101
-        reads = np.array(ends.reads)
-        back = reads[:, None] - np.arange(ends.length)[None, :]
-        seen = (back >= 0) & (back < (self.window or ends.length))
-        scores = [_lookup.scores(W, inputs, reads, ends.tokens) / len(W) ** 0.5 for W in parameters.W]
+        assert interface.tokens is not None  # noqa: S101
+        reads = np.array(interface.reads)
+        back = reads[:, None] - np.arange(interface.length)[None, :]
+        seen = (back >= 0) & (back < (self.window or interface.length))
+        scores = [_lookup.scores(W, inputs, reads, interface.tokens) / len(W) ** 0.5 for W in parameters.W]
         weights = [jax.nn.softmax(jnp.where(seen, x, -jnp.inf), axis=-1) for x in scores]
-        masses = [_lookup.mass(x, inputs, ends.tokens) for x in weights]
+        masses = [_lookup.mass(x, inputs, interface.tokens) for x in weights]
         values = sum(x @ V.T for x, V in zip(masses, parameters.V, strict=True))
         return Output(jnp.asarray(values), (jnp.stack(weights),) if attention else None)

@@ -7,7 +7,8 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from daybreak.errors import RequestError
-from daybreak.models._model import Ends, Inputs, Model, Output
+from daybreak.interface import Interface
+from daybreak.models._model import Inputs, Model, Output
 
 
 class ToyParameters(NamedTuple):
@@ -23,18 +24,24 @@ class ToyAttention(Model[ToyParameters]):
 
     scale: float = 0.0  # Size of the initial weights; 0 in the theory, 1 in figure 9 of paper A.
 
-    def init(self, key: PRNGKeyArray, ends: Ends) -> ToyParameters:
+    def check(self, interface: Interface) -> None:
+        """Inputs must be vectors, read at one position."""
+        if interface.features is None or len(interface.reads) != 1:
+            raise RequestError(
+                "model 'toy' is not allowed with this task: it takes vectors and is read at one position."
+            )
+
+    def init(self, key: PRNGKeyArray, interface: Interface) -> ToyParameters:
         """Uniform attention and random weights."""
-        if ends.features is None or len(ends.reads) != 1:
-            raise RequestError("the toy model is not allowed here: it takes vectors and is read at one position.")
-        W = self.scale * jax.random.normal(key, (ends.outputs, ends.features)) / jnp.sqrt(ends.features)
-        return ToyParameters(jnp.zeros(ends.length), W)
+        assert interface.features is not None  # noqa: S101
+        W = self.scale * jax.random.normal(key, (interface.outputs, interface.features)) / jnp.sqrt(interface.features)
+        return ToyParameters(jnp.zeros(interface.length), W)
 
     def apply(
         self,
         parameters: ToyParameters,
         inputs: Inputs,
-        ends: Ends,
+        interface: Interface,
         *,
         key: PRNGKeyArray | None = None,
         attention: bool = False,

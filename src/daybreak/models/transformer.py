@@ -12,9 +12,10 @@ import numpy as np
 from jaxtyping import Array, Float, Key, PRNGKeyArray
 
 from daybreak.errors import RequestError
+from daybreak.interface import Interface
 from daybreak.models import _layers
 from daybreak.models._lookup import Lookup
-from daybreak.models._model import Ends, Inputs, Model, Output
+from daybreak.models._model import Inputs, Model, Output
 
 Parameters = dict[str, Any]
 Norm = Literal["none", "pre", "post"]
@@ -68,9 +69,9 @@ class Transformer(Model[Parameters]):
             value = getattr(self, name)
             _refuse(name, repr(value), value not in get_args(allowed), f"choose {', '.join(others)} or {last}")
 
-    def init(self, key: PRNGKeyArray, ends: Ends) -> Parameters:
+    def init(self, key: PRNGKeyArray, interface: Interface) -> Parameters:
         """Draw all parameters; each from a key of its own name, so that a setting changes only what it concerns."""
-        stream, inside = self._stream_width(ends), self.heads * self.head_width
+        stream, inside = self._stream_width(interface), self.heads * self.head_width
         shapes = {
             "query": (stream, inside),
             "key": (stream, inside),
@@ -80,13 +81,13 @@ class Transformer(Model[Parameters]):
         if self.mlp:
             shapes |= {"up": (stream, self.mlp), "down": (self.mlp, stream)}
         kinds = {f"block{i}.{part}": (*shapes[part], self.weights) for i in range(self.layers) for part in shapes}
-        drawn = _linears(key, kinds | {"readout": (stream, ends.outputs, self.ends)}, self.bias)
+        drawn = _linears(key, kinds | {"readout": (stream, interface.outputs, self.ends)}, self.bias)
         made: Parameters = {
-            "embed": self._embedding(_key(key, "embed"), ends),
+            "embed": self._embedding(_key(key, "embed"), interface),
             "readout": _scaled(drawn["readout"], self.readout_scale),
         }
         if self.positions == "learned":
-            noise = jax.random.normal(_key(key, "positions"), (ends.length, self.width))
+            noise = jax.random.normal(_key(key, "positions"), (interface.length, self.width))
             made["positions"] = self.position_scale * noise
         for i in range(self.layers):
             made[f"block{i}"] = {part: drawn[f"block{i}.{part}"] for part in shapes}
@@ -101,14 +102,14 @@ class Transformer(Model[Parameters]):
         self,
         parameters: Parameters,
         inputs: Inputs,
-        ends: Ends,
+        interface: Interface,
         *,
         key: Key[Array, "*sequences"] | None = None,
         attention: bool = False,
     ) -> Output:
         """Outputs at the read positions of one sequence, or of many: inputs and key may have an axis of sequences."""
-        x: Any = self._embed(parameters, inputs, ends)
-        everywhere, reads = np.arange(ends.length), np.array(ends.reads)
+        x: Any = self._embed(parameters, inputs, interface)
+        everywhere, reads = np.arange(interface.length), np.array(interface.reads)
         maps = []
         for i in range(self.layers):
             rows = reads if i == self.layers - 1 else everywhere
@@ -119,10 +120,10 @@ class Transformer(Model[Parameters]):
         return Output(_layers.linear(parameters["readout"], x), tuple(maps) if attention else None)
 
     def batch(
-        self, parameters: Parameters, inputs: Inputs, ends: Ends, keys: Key[Array, " sequences"]
+        self, parameters: Parameters, inputs: Inputs, interface: Interface, keys: Key[Array, " sequences"]
     ) -> Float[Array, "sequences reads outputs"]:
         """All sequences at once: products of all their rows, which `vmap` would not find on the way back."""
-        return self.apply(parameters, inputs, ends, key=keys).values
+        return self.apply(parameters, inputs, interface, key=keys).values
 
     def _block(
         self,
@@ -162,13 +163,13 @@ class Transformer(Model[Parameters]):
         out = x + part if self.residual else part
         return _layers.layer_norm(norm, out) if self.norm == "post" and norm is not None else out
 
-    def _stream_width(self, ends: Ends) -> int:
-        return self.width + ends.length if self.positions == "one-hot" else self.width
+    def _stream_width(self, interface: Interface) -> int:
+        return self.width + interface.length if self.positions == "one-hot" else self.width
 
-    def _embedding(self, key: PRNGKeyArray, ends: Ends) -> Parameters:
-        size = ends.features if ends.tokens is None else ends.tokens
+    def _embedding(self, key: PRNGKeyArray, interface: Interface) -> Parameters:
+        size = interface.features if interface.tokens is None else interface.tokens
         assert size is not None  # noqa: S101
-        if ends.tokens is None:
+        if interface.tokens is None:
             made = _layers.linear_parameters(key, size, self.width, self.ends, self.bias)
         else:  # PyTorch draws embeddings and linear maps differently
             how = "normal" if self.ends == "torch" else self.ends
@@ -176,28 +177,30 @@ class Transformer(Model[Parameters]):
         return _scaled(made, self.embedding_scale)
 
     def _embed(
-        self, parameters: Parameters, inputs: Inputs, ends: Ends
+        self, parameters: Parameters, inputs: Inputs, interface: Interface
     ) -> Float[Array, "*sequences length stream"] | Lookup:
         """Token or vector, and position. Where nothing is normalised first, tokens are looked up later."""
-        places = jnp.broadcast_to(self._places(parameters, ends), (ends.length, self._stream_width(ends)))
-        if ends.tokens is None:
-            x = self._beside(_layers.linear(parameters["embed"], inputs), ends)
+        places = jnp.broadcast_to(
+            self._places(parameters, interface), (interface.length, self._stream_width(interface))
+        )
+        if interface.tokens is None:
+            x = self._beside(_layers.linear(parameters["embed"], inputs), interface)
             return x + jnp.broadcast_to(places, x.shape)
-        lookup = Lookup(self._beside(parameters["embed"]["weight"], ends), places, inputs)
-        return lookup if self.norm != "pre" and ends.tokens <= self.rows_at_once else lookup.found()
+        lookup = Lookup(self._beside(parameters["embed"]["weight"], interface), places, inputs)
+        return lookup if self.norm != "pre" and interface.tokens <= self.rows_at_once else lookup.found()
 
-    def _beside(self, x: Float[Array, "*rows width"], ends: Ends) -> Float[Array, "*rows stream"]:
+    def _beside(self, x: Float[Array, "*rows width"], interface: Interface) -> Float[Array, "*rows stream"]:
         """With room for one-hot positions, if there are any."""
-        return jnp.pad(x, [(0, 0)] * (x.ndim - 1) + [(0, self._stream_width(ends) - self.width)])
+        return jnp.pad(x, [(0, 0)] * (x.ndim - 1) + [(0, self._stream_width(interface) - self.width)])
 
-    def _places(self, parameters: Parameters, ends: Ends) -> Any:
+    def _places(self, parameters: Parameters, interface: Interface) -> Any:
         match self.positions:
             case "sinusoidal":
-                return self.position_scale * _layers.sinusoids(ends.length, self.width)
+                return self.position_scale * _layers.sinusoids(interface.length, self.width)
             case "learned":
                 return parameters["positions"]
             case "one-hot":
-                return jnp.pad(jnp.eye(ends.length), ((0, 0), (self.width, 0)))
+                return jnp.pad(jnp.eye(interface.length), ((0, 0), (self.width, 0)))
             case "none":
                 return jnp.zeros((1, 1))
 

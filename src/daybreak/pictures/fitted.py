@@ -7,7 +7,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from daybreak.measure import Law, Published
+from daybreak.lab.reading.published import Published
+from daybreak.measure import Law
 from daybreak.pictures.style import MARKERS, NEUTRAL, PAPER, logarithmic, look, panels, shades
 
 _LEGEND = 10  # series that a legend still helps to tell apart

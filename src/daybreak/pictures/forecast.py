@@ -4,7 +4,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from daybreak.lab.outlook import Outlook
+from daybreak.lab.reading.outlook import Outlook
 from daybreak.measure import Forecast
 from daybreak.pictures.style import NEUTRAL, OURS, PAPER, look, panels
 

@@ -6,7 +6,7 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from daybreak.pictures.style import NEUTRAL, OURS, PAPER, look, panels
-from daybreak.theory import Setting, Trajectory
+from daybreak.theory import ToySetting, Trajectory
 from daybreak.theory.reduced import loss_two
 
 
@@ -33,7 +33,7 @@ def portrait(line: Trajectory, plateau: float) -> Figure:
         return figure
 
 
-def landscape(ax: Axes, w: NDArray, delta_a: NDArray, setting: Setting) -> None:
+def landscape(ax: Axes, w: NDArray, delta_a: NDArray, setting: ToySetting) -> None:
     """Contours of the loss over (w, Δa), and a flow line across them from its start (a cross)."""
     across, up = np.meshgrid(np.linspace(-0.05, 1.15, 161) * w.max(), np.linspace(-0.5, 1.1 * delta_a.max(), 161))
     loss = loss_two((across, up), setting, np)

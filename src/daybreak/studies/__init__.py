@@ -4,7 +4,7 @@ from daybreak.studies._study import Claim as Claim
 from daybreak.studies._study import Findings as Findings
 from daybreak.studies._study import Scale as Scale
 from daybreak.studies._study import Study as Study
-from daybreak.studies._study import Training as Training
+from daybreak.studies._study import TrainedData as TrainedData
 from daybreak.studies.catalogue import STUDIES as STUDIES
 from daybreak.studies.catalogue import find as find
 from daybreak.studies.report import write_report as write_report
@@ -12,5 +12,5 @@ from daybreak.studies.reproduce import Reproduction as Reproduction
 from daybreak.studies.reproduce import has_tables as has_tables
 from daybreak.studies.reproduce import judge_again as judge_again
 from daybreak.studies.reproduce import reproduce as reproduce
-from daybreak.studies.standing import Standing as Standing
-from daybreak.studies.standing import standings as standings
+from daybreak.studies.status import StudyStatus as StudyStatus
+from daybreak.studies.status import statuses as statuses

@@ -52,7 +52,7 @@ class Findings:
 
 @final
 @dataclass(frozen=True)
-class Training:
+class TrainedData:
     """Measurements that need networks to be trained.
 
     Args:
@@ -74,7 +74,7 @@ class Study:
         paper: the folder of its paper under `studies/`, `emergence` or `incremental`.
         title: one line for lists.
         minutes: rough cost on two cores at each scale.
-        measure: compute the tables at a scale, by mathematics alone or by training.
+        data: compute the tables at a scale, by mathematics alone or by training.
         judge: laws and claims from the tables.
         draw: the picture from both.
     """
@@ -83,7 +83,7 @@ class Study:
     paper: Literal["emergence", "incremental"]
     title: str
     minutes: Mapping[Scale, float]
-    measure: Callable[[Scale], Tables] | Training
+    data: Callable[[Scale], Tables] | TrainedData
     judge: Callable[[Tables], Findings]
     draw: Callable[[Tables, Findings], Figure]
 

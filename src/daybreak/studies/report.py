@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from daybreak.studies.catalogue import STUDIES
-from daybreak.studies.found import Found, found
+from daybreak.studies.results import StudyResult, read_all
 
 _SIGNS = {"holds": "✓", "fails": "✗", "undecided": "?"}
 _PAPERS = {
@@ -40,12 +40,12 @@ dt { color: var(--soft); } dd { margin: 0; overflow-wrap: anywhere; }
 def write_report(out: Path) -> Path:
     """Write `report.html` about all that lies under a folder; returns where it is."""
     path, part = out / "report.html", out / ".report.part"
-    part.write_text(page(found(out)), encoding="utf-8")
+    part.write_text(page(read_all(out)), encoding="utf-8")
     part.replace(path)
     return path
 
 
-def page(results: Iterable[Found]) -> str:
+def page(results: Iterable[StudyResult]) -> str:
     """The page as text."""
     results = list(results)
     claims = [claim for one in results for claim in one.document["claims"]]
@@ -72,13 +72,13 @@ def page(results: Iterable[Found]) -> str:
     )
 
 
-def _row(one: Found, claim: dict[str, Any]) -> str:
+def _row(one: StudyResult, claim: dict[str, Any]) -> str:
     name, scale = escape(one.name, quote=True), escape(str(one.document["scale"]))
     cells = (escape(str(claim["id"])), escape(str(claim["sentence"])), f'<a href="#{name}">{name}</a>', scale)
     return f"<tr><td>{_verdict(claim)}" + "".join(f"<td>{cell}" for cell in cells)
 
 
-def _section(one: Found) -> str:
+def _section(one: StudyResult) -> str:
     document = one.document
     facts = {"run it": f"<code>{escape(str(document['command']))}</code>", "cost": escape(one.cost)}
     facts |= {
@@ -115,7 +115,7 @@ def _intervals(law: dict[str, Any]) -> str:
     return ", ".join(f"{name} {low:.3g} to {high:.3g}" for name, (low, high) in law["intervals"].items())
 
 
-def _picture(one: Found) -> str:
+def _picture(one: StudyResult) -> str:
     path = one.folder / "figure.png"
     if not path.exists():
         return ""

@@ -16,11 +16,11 @@ from typing import Any, final
 from daybreak import pictures
 from daybreak.errors import RequestError, WorkError
 from daybreak.lab import Lab, Saved
-from daybreak.lab.conduct import State, conduct
-from daybreak.lab.local import LocalExecutor
+from daybreak.lab.compute.driver import State, train_missing
+from daybreak.lab.compute.local import LocalExecutor
 from daybreak.studies import tables
-from daybreak.studies._study import Findings, Scale, Study, Tables, Training
-from daybreak.studies.found import CLAIMS, read
+from daybreak.studies._study import Findings, Scale, Study, Tables, TrainedData
+from daybreak.studies.results import CLAIMS, read
 
 _NAMED = 3  # failed runs that a sentence has room for
 
@@ -85,11 +85,11 @@ def reproduce(
         ) from None
     start = time.monotonic()
     runs, seconds = 0, 0.0
-    if isinstance(study.measure, Training):
-        saved = _trained(study.measure, scale, Lab(lab), workers, _command(study, scale), on_change)
-        measured, runs, seconds = study.measure.tables(saved), len(saved), sum(x.result.seconds for x in saved)
+    if isinstance(study.data, TrainedData):
+        saved = _trained(study.data, scale, Lab(lab), workers, _command(study, scale), on_change)
+        measured, runs, seconds = study.data.tables(saved), len(saved), sum(x.result.seconds for x in saved)
     else:
-        measured = study.measure(scale)
+        measured = study.data(scale)
     for name, table in measured.items():
         tables.write(folder, name, table)
     return _judged(study, scale, folder, measured, start, runs, seconds)
@@ -129,7 +129,7 @@ def _judged(
 ) -> Reproduction:
     """Judge, draw, and write both."""
     findings = study.judge(measured)
-    if scale == "smoke" and isinstance(study.measure, Training):
+    if scale == "smoke" and isinstance(study.data, TrainedData):
         findings = _undecided(findings)
     with pictures.look():
         figure = study.draw(measured, findings)
@@ -152,7 +152,7 @@ def _command(study: Study, scale: Scale) -> str:
 
 
 def _trained(
-    training: Training,
+    training: TrainedData,
     scale: Scale,
     lab: Lab,
     workers: int | None,
@@ -162,7 +162,7 @@ def _trained(
     """The runs of a scale as the lab keeps them, after training those that it did not have."""
     runs = training.runs(scale)
     executor = LocalExecutor(workers)
-    conduct(runs, lab, executor, command=command, on_change=on_change)
+    train_missing(runs, lab, executor, command=command, on_change=on_change)
     saved = [lab.load(run.id) for run in runs]
     failed = [x.result.id for x in saved if x.record is None]
     if failed:

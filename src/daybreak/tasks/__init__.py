@@ -6,6 +6,7 @@ Nothing here knows of models or of training.
 
 from typing import Any
 
+from daybreak.interface import Interface as Interface
 from daybreak.tasks._task import Circuit as Circuit
 from daybreak.tasks._task import Example as Example
 from daybreak.tasks._task import Guess as Guess

@@ -16,6 +16,8 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
 
+from daybreak.interface import Interface
+
 World = TypeVar("World")
 Part = Literal["train", "validation"]
 
@@ -51,37 +53,17 @@ class Circuit(NamedTuple):
 
 
 class Task(eqx.Module, Generic[World]):
-    """A distribution of examples. Subclasses are final; models see `features`, `tokens`, `outputs`, `reads` only."""
+    """A distribution of examples. Subclasses are final; models see the `interface` only."""
 
     @property
     @abstractmethod
-    def length(self) -> int:
-        """Number of input positions."""
+    def interface(self) -> Interface:
+        """What a model must know of this task."""
 
     @property
-    @abstractmethod
-    def features(self) -> int | None:
-        """Size of an input vector; None if the inputs are tokens."""
-
-    @property
-    @abstractmethod
-    def tokens(self) -> int | None:
-        """Number of different tokens; None if the inputs are vectors."""
-
-    @property
-    @abstractmethod
-    def outputs(self) -> int:
-        """Size of a model's output at each read position."""
-
-    @property
-    @abstractmethod
-    def reads(self) -> tuple[int, ...]:
-        """Positions at which a model is read out, in increasing order."""
-
-    @property
-    @abstractmethod
     def sizes(self) -> Sizes:
-        """How many sequences the fixed training and validation sets have."""
+        """How many sequences the fixed training and validation sets have; by default there are none."""
+        return Sizes(train=0, validation=0)
 
     @abstractmethod
     def world(self, key: PRNGKeyArray) -> World:

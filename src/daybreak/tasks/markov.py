@@ -9,6 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
 
+from daybreak.interface import Interface
 from daybreak.tasks._check import as_float, as_floats, as_int, check_bool, check_whole, is_plain, refuse
 from daybreak.tasks._draw import below, uniform
 from daybreak.tasks._task import Circuit, Example, Guess, Sizes, Task, cross_entropy, share_correct
@@ -31,7 +32,7 @@ class MarkovChain(Task[MarkovWorld]):
 
     Example:
         >>> task = MarkovChain(L=2)
-        >>> task.order, task.length, task.reads[0], task.reads[-1]
+        >>> task.order, task.interface.length, task.interface.reads[0], task.interface.reads[-1]
         (6, 25, 5, 24)
         >>> task.lags
         ((1, 2), (3, 4), (5, 6))
@@ -106,33 +107,14 @@ class MarkovChain(Task[MarkovWorld]):
     @property
     def _by_lag(self) -> Bool[np.ndarray, "order reads length"]:
         """For each lag, newest first, and each read position: where it leads."""
-        back = np.array(self.reads)[:, None] + 1 - np.arange(self.length)[None, :]
+        back = np.array(self.interface.reads)[:, None] + 1 - np.arange(self.interface.length)[None, :]
         return np.arange(1, self.order + 1)[:, None, None] == back[None]
 
     @property
-    def length(self) -> int:
-        """The prefix and all generated tokens but the last, which is only predicted."""
-        return self._prefix + self.generated - 1
-
-    @property
-    def features(self) -> None:
-        """Inputs are tokens."""
-        return
-
-    @property
-    def tokens(self) -> int:
-        """The states."""
-        return self.d
-
-    @property
-    def outputs(self) -> int:
-        """One logit per state."""
-        return self.d
-
-    @property
-    def reads(self) -> tuple[int, ...]:
-        """Positions whose next token is generated."""
-        return tuple(range(self._prefix - 1, self.length))
+    def interface(self) -> Interface:
+        """The prefix and all generated tokens but the last; read where the next token is generated."""
+        length = self._prefix + self.generated - 1
+        return Interface(length=length, tokens=self.d, outputs=self.d, reads=tuple(range(self._prefix - 1, length)))
 
     @property
     def sizes(self) -> Sizes:
@@ -180,8 +162,8 @@ class MarkovChain(Task[MarkovWorld]):
     def circuits(self) -> dict[str, Circuit]:
         """`block_mass`: attention to each block, strongest first. `lag_mass`: to each lag that counts, newest first."""
         return {
-            "block_mass": Circuit(self.reads, self.relevant_by_block),
-            "lag_mass": Circuit(self.reads, self._by_lag),
+            "block_mass": Circuit(self.interface.reads, self.relevant_by_block),
+            "lag_mass": Circuit(self.interface.reads, self._by_lag),
         }
 
     def guess(self) -> Guess:
@@ -214,7 +196,7 @@ class MarkovChain(Task[MarkovWorld]):
     def _truths(self, world: MarkovWorld, inputs: Int[Array, " length"]) -> list[Float[Array, "reads d"]]:
         """Log-probabilities of each generated token by the 0, 1, … K strongest blocks."""
         strengths = self._strengths(world)
-        recent = inputs[np.array(self.reads)[:, None] - np.arange(self.order)[None, :]]
+        recent = inputs[np.array(self.interface.reads)[:, None] - np.arange(self.order)[None, :]]
         logits = jax.vmap(lambda tokens: self._logits(strengths, tokens))(recent)
         return [jax.nn.log_softmax(x, axis=1) for x in logits]
 

@@ -10,9 +10,10 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray, UInt32
 
+from daybreak.interface import Interface
 from daybreak.tasks._check import as_float, as_int, check_choice, check_p, check_whole, is_plain, refuse
 from daybreak.tasks._draw import below, permutation, uniform
-from daybreak.tasks._task import Circuit, Example, Guess, Sizes, Task, cross_entropy, share_correct
+from daybreak.tasks._task import Circuit, Example, Guess, Task, cross_entropy, share_correct
 
 Placement = Literal["at-least-one", "bernoulli", "exactly"]
 
@@ -80,34 +81,9 @@ class Recall(Task[RecallWorld]):
         return tuple(range(1, 2 * self.N, 2))
 
     @property
-    def length(self) -> int:
-        """2N + 1."""
-        return 2 * self.N + 1
-
-    @property
-    def features(self) -> None:
-        """Inputs are tokens."""
-        return
-
-    @property
-    def tokens(self) -> int:
-        """V."""
-        return self.V
-
-    @property
-    def outputs(self) -> int:
-        """One logit per token."""
-        return self.V
-
-    @property
-    def reads(self) -> tuple[int, ...]:
-        """The position of the query."""
-        return (2 * self.N,)
-
-    @property
-    def sizes(self) -> Sizes:
-        """Always fresh samples."""
-        return Sizes(train=0, validation=0)
+    def interface(self) -> Interface:
+        """N pairs and the query, at which the answer is read."""
+        return Interface(length=2 * self.N + 1, tokens=self.V, outputs=self.V, reads=(2 * self.N,))
 
     def world(self, key: PRNGKeyArray) -> RecallWorld:
         """Draw the two repeated tokens."""
@@ -125,7 +101,7 @@ class Recall(Task[RecallWorld]):
         placed = self._placed(slots)
         chosen = jnp.where(placed, 0, jnp.cumsum(~placed))  # which of the keys each slot holds; the first is the query
         pairs = jnp.stack([keys[chosen], values[chosen]], axis=1)
-        relevant = jnp.zeros(self.length, bool).at[np.array(self.value_positions)].set(placed)
+        relevant = jnp.zeros(self.interface.length, bool).at[np.array(self.value_positions)].set(placed)
         return Example(jnp.append(pairs.reshape(-1), keys[0]), values[:1], relevant[None, :])
 
     def _ask_again(
@@ -160,7 +136,7 @@ class Recall(Task[RecallWorld]):
 
     def circuits(self) -> dict[str, Circuit]:
         """The first half of induction: each value looks at its key. The second is attention to the relevant positions."""
-        own_key = np.zeros((self.N, self.length), bool)
+        own_key = np.zeros((self.N, self.interface.length), bool)
         own_key[np.arange(self.N), np.array(self.key_positions)] = True
         return {"value_to_key": Circuit(self.value_positions, own_key)}
 

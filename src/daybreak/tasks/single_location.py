@@ -8,8 +8,9 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Int, PRNGKeyArray
 
+from daybreak.interface import Interface
 from daybreak.tasks._check import as_float, as_int, check_bool, check_choice, check_p, check_whole, is_plain, refuse
-from daybreak.tasks._task import Example, Guess, Sizes, Task
+from daybreak.tasks._task import Example, Guess, Task
 
 
 class SingleLocationWorld(NamedTuple):
@@ -57,34 +58,9 @@ class SingleLocation(Task[SingleLocationWorld]):
         refuse("feature", self.feature, self.position == "random" and not self.feature, why)
 
     @property
-    def length(self) -> int:
-        """T."""
-        return self.T
-
-    @property
-    def features(self) -> int:
-        """The d entries of a token, and one more if relevance is a feature."""
-        return self.d + self.feature
-
-    @property
-    def tokens(self) -> None:
-        """Inputs are vectors."""
-        return
-
-    @property
-    def outputs(self) -> int:
-        """The d entries of the answer."""
-        return self.d
-
-    @property
-    def reads(self) -> tuple[int, ...]:
-        """The last position."""
-        return (self.T - 1,)
-
-    @property
-    def sizes(self) -> Sizes:
-        """Always fresh samples."""
-        return Sizes(train=0, validation=0)
+    def interface(self) -> Interface:
+        """Vectors of d entries, and one more if relevance is a feature; read at the last position."""
+        return Interface(length=self.T, features=self.d + self.feature, outputs=self.d, reads=(self.T - 1,))
 
     def world(self, key: PRNGKeyArray) -> SingleLocationWorld:
         """Draw the target weights, the repeated token and, if fixed, the relevant positions.

@@ -5,7 +5,7 @@ toy model's stochastic gradient descent.
 """
 
 from daybreak.theory._setting import Logits as Logits
-from daybreak.theory._setting import Setting as Setting
+from daybreak.theory._setting import ToySetting as ToySetting
 from daybreak.theory.equilibrium import sharpness as sharpness
 from daybreak.theory.equilibrium import w_equilibrium as w_equilibrium
 from daybreak.theory.escape import Linearised as Linearised
@@ -31,7 +31,7 @@ from daybreak.theory.saddle import saddle_rate as saddle_rate
 from daybreak.theory.saddle import saddle_time as saddle_time
 from daybreak.theory.saddle import start_rates as start_rates
 from daybreak.theory.schedule import Lever as Lever
-from daybreak.theory.schedule import Schedule as Schedule
+from daybreak.theory.schedule import ScheduledPlateau as ScheduledPlateau
 from daybreak.theory.schedule import best_schedule as best_schedule
 from daybreak.theory.schedule import best_switch as best_switch
 from daybreak.theory.schedule import scheduled_plateau as scheduled_plateau

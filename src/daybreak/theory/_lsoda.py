@@ -13,12 +13,12 @@ from scipy.integrate import solve_ivp
 
 from daybreak._types import Floats
 from daybreak.theory import reduced
-from daybreak.theory._setting import Setting
+from daybreak.theory._setting import ToySetting
 
 _LSODA = {"method": "LSODA", "rtol": 1e-10, "atol": 1e-12}
 
 
-def crossing(setting: Setting, scale: float, start: Floats, level: float) -> float:
+def crossing(setting: ToySetting, scale: float, start: Floats, level: float) -> float:
     """Scaled time from `start` until the clean loss has fallen to `level` of its first value, one half."""
 
     def excess(_, state):
@@ -36,7 +36,7 @@ def crossing(setting: Setting, scale: float, start: Floats, level: float) -> flo
         span *= 64
 
 
-def states(loss: Callable, setting: Setting, scale: float, start: Floats, times: Floats) -> Floats:
+def states(loss: Callable, setting: ToySetting, scale: float, start: Floats, times: Floats) -> Floats:
     """States of the flow of a reduced loss from `start` at the given times."""
     scaled = times * scale
     velocity = _velocity(loss, setting, scale)
@@ -46,7 +46,7 @@ def states(loss: Callable, setting: Setting, scale: float, start: Floats, times:
     return solution.y.T
 
 
-def _velocity(loss: Callable, setting: Setting, scale: float):
+def _velocity(loss: Callable, setting: ToySetting, scale: float):
     def velocity(_, state):
         with jax.enable_x64():
             return np.asarray(_compiled(loss, state, setting)) / scale
@@ -55,5 +55,5 @@ def _velocity(loss: Callable, setting: Setting, scale: float):
 
 
 @partial(jax.jit, static_argnames="loss")
-def _compiled(loss: Callable, state, setting: Setting):
+def _compiled(loss: Callable, state, setting: ToySetting):
     return reduced.velocity(state, setting, loss)

@@ -11,7 +11,7 @@ from daybreak.errors import RequestError
 Logits = Literal["tied", "free"]
 
 
-class Setting(NamedTuple):
+class ToySetting(NamedTuple):
     """Checked settings, one number or one array per field; a pytree, so that `vmap` can map over it."""
 
     T: Floats
@@ -35,7 +35,7 @@ class Setting(NamedTuple):
         return self.T.shape
 
 
-def check_setting(T: ArrayLike, d: ArrayLike, B: ArrayLike, p: ArrayLike, logits: str) -> Setting:
+def check_setting(T: ArrayLike, d: ArrayLike, B: ArrayLike, p: ArrayLike, logits: str) -> ToySetting:
     """Broadcast the arguments against each other and refuse what the mathematics does not cover.
 
     Raises:
@@ -54,7 +54,7 @@ def check_setting(T: ArrayLike, d: ArrayLike, B: ArrayLike, p: ArrayLike, logits
     refuse("B", B, B < 1, "the relevant token must appear at least once")
     refuse("B", B, B > T - 1, "the relevant token may fill all places but one, so B must be at most T − 1")
     refuse("p", p, (p < 0) | (p >= 1), "the probability of repetition must lie in [0, 1)")
-    return Setting(T, d, B, p, np.full_like(T, logits == "free"))
+    return ToySetting(T, d, B, p, np.full_like(T, logits == "free"))
 
 
 def check_fraction(name: str, value: ArrayLike) -> Floats:

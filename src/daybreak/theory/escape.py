@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from daybreak._types import Floats
-from daybreak.theory._setting import Logits, Setting, check_fraction, check_setting
+from daybreak.theory._setting import Logits, ToySetting, check_fraction, check_setting
 
 
 class Linearised(NamedTuple):
@@ -108,18 +108,18 @@ def linearised(
     )
 
 
-def rate(setting: Setting) -> Floats:
+def rate(setting: ToySetting) -> Floats:
     """Growth rate of checked settings."""
     T, d, B, p, _ = setting
     return B * np.sqrt(1 + p**2 * (d - 1)) / (np.sqrt(d) * T) * np.sqrt(_mobility(setting))
 
 
-def _mobility(setting: Setting) -> Floats:
+def _mobility(setting: ToySetting) -> Floats:
     """Mobility of the logits for T → ∞: 1 if tied, 1/B if free."""
     return 1 + setting.free * (1 / setting.B - 1)
 
 
-def _clean_gain(setting: Setting) -> Floats:
+def _clean_gain(setting: ToySetting) -> Floats:
     """Factor g in: clean loss ≈ ½(1 − g sinh 2λt). At p = 0 and tied logits it is λ."""
     T, d, B, p, _ = setting
     return B / (np.sqrt(d * (1 + p**2 * (d - 1))) * T * np.sqrt(_mobility(setting)))

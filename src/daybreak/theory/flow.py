@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike
 from daybreak._types import Floats
 from daybreak.errors import RequestError
 from daybreak.theory import _lsoda, reduced
-from daybreak.theory._setting import Logits, Setting, check_setting, check_times
+from daybreak.theory._setting import Logits, ToySetting, check_setting, check_times
 from daybreak.theory.escape import rate
 from daybreak.theory.plateau import plateau
 
@@ -39,7 +39,7 @@ class Trajectory:
         delta_a: logit of the relevant positions minus that of the others.
     """
 
-    setting: Setting
+    setting: ToySetting
     t: Floats
     w_tilde: Floats
     w_rest: Floats
@@ -103,7 +103,7 @@ def flow(
     return Trajectory(setting, times, *integrate(reduced.loss_three, setting, np.zeros(3), times).T)
 
 
-def integrate(loss: Callable, setting: Setting, start: Floats, times: Floats) -> Floats:
+def integrate(loss: Callable, setting: ToySetting, start: Floats, times: Floats) -> Floats:
     """States of the gradient flow of a reduced loss at the given times, one row each."""
     scale = rate(setting)
     with jax.enable_x64():
@@ -115,7 +115,11 @@ def integrate(loss: Callable, setting: Setting, start: Floats, times: Floats) ->
 
 @partial(jax.jit, static_argnames="loss")
 def _integrate(
-    loss: Callable, setting: Setting, scale: Float[Array, ""], start: Float[Array, "3"], times: Float[Array, " points"]
+    loss: Callable,
+    setting: ToySetting,
+    scale: Float[Array, ""],
+    start: Float[Array, "3"],
+    times: Float[Array, " points"],
 ) -> tuple[Float[Array, "points 3"], Bool[Array, ""]]:
     solution = diffrax.diffeqsolve(
         diffrax.ODETerm(lambda _, state, setting: reduced.velocity(state, setting, loss) / scale),

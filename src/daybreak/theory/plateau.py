@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from daybreak._types import Bools, Floats
 from daybreak.theory import _lsoda, reduced
-from daybreak.theory._setting import Logits, Setting, check_fraction, check_setting
+from daybreak.theory._setting import Logits, ToySetting, check_fraction, check_setting
 from daybreak.theory.escape import rate
 
 _TOLERANCE = 1e-8
@@ -53,14 +53,14 @@ def plateau(
     setting = check_setting(T, d, B, p, logits)
     level = check_fraction("level", level)
     shape = np.broadcast_shapes(setting.shape, level.shape)
-    flat = Setting(*(np.broadcast_to(x, shape).ravel() for x in setting))
+    flat = ToySetting(*(np.broadcast_to(x, shape).ravel() for x in setting))
     return _lengths(flat, np.broadcast_to(level, shape).ravel()).reshape(shape)[()]
 
 
 class _Lanes(NamedTuple):
     """Flows under way, one per row: where they are taken, their scale and level, and how far they have come."""
 
-    setting: Setting
+    setting: ToySetting
     scale: Floats
     level: Floats
     time: Floats
@@ -70,7 +70,7 @@ class _Lanes(NamedTuple):
         return jax.tree.map(lambda x: x[rows], self)
 
 
-def _lengths(setting: Setting, level: Floats) -> Floats:
+def _lengths(setting: ToySetting, level: Floats) -> Floats:
     lanes = _Lanes(setting, rate(setting), level, np.zeros(level.size), np.zeros((level.size, 3)))
     waiting = np.arange(level.size)
     with ThreadPoolExecutor(os.cpu_count()) as pool:

@@ -13,10 +13,10 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from daybreak._types import Floats
-from daybreak.theory._setting import Setting
+from daybreak.theory._setting import ToySetting
 
 
-def loss_two(state, setting: Setting, xp=jnp):
+def loss_two(state, setting: ToySetting, xp=jnp):
     """Expected loss at (w, Δa) without cross-sample repetition (paper A, eq. 12).
 
     Args:
@@ -30,7 +30,7 @@ def loss_two(state, setting: Setting, xp=jnp):
     return 0.5 * (rest**2 * w**2 / (d * (T - B)) + (B * alpha * w - xp.sqrt(d)) ** 2 / d)
 
 
-def loss_three(state, setting: Setting, xp=jnp):
+def loss_three(state, setting: ToySetting, xp=jnp):
     """Expected loss at (w̃, w, Δa) with cross-sample repetition (paper A, eq. 17, for any B).
 
     At p = 0 it equals `loss_two` along w̃ : w = 1 : √(d−1), which the flow from zero never leaves. So one flow serves
@@ -46,12 +46,12 @@ def loss_three(state, setting: Setting, xp=jnp):
     return 0.5 * (noise + repeated + others)
 
 
-def clean_loss(state, setting: Setting, xp=jnp):
+def clean_loss(state, setting: ToySetting, xp=jnp):
     """Test loss at (w̃, w, Δa): no cross-sample repetition, B as in training (paper A, D.1)."""
     return loss_three(state, setting._replace(p=xp.zeros_like(setting.p)), xp)
 
 
-def loss_random(state, setting: Setting, xp=jnp):
+def loss_random(state, setting: ToySetting, xp=jnp):
     """Expected loss at (r, w, Δa) for weights that did not start at zero, without cross-sample repetition. Ours.
 
     The part of W that is orthogonal to W* only shrinks, keeping its direction, so its length r is all that matters.
@@ -64,17 +64,17 @@ def loss_random(state, setting: Setting, xp=jnp):
     return 0.5 * (noise + ((B * alpha * w - xp.sqrt(d)) ** 2 + (B * alpha * r) ** 2) / d)
 
 
-def velocity(state: Float[Array, "3"], setting: Setting, loss: Callable = loss_three) -> Float[Array, "3"]:
+def velocity(state: Float[Array, "3"], setting: ToySetting, loss: Callable = loss_three) -> Float[Array, "3"]:
     """Gradient flow of a loss of three variables by autodiff; the last, Δa, follows with the mobility of its logits."""
     return -jax.grad(loss)(state, setting) * jnp.stack([1.0, 1.0, setting.mobility])
 
 
-def attention(delta_a: Floats, setting: Setting) -> Floats:
+def attention(delta_a: Floats, setting: ToySetting) -> Floats:
     """Attention α on each relevant position (paper A, eq. 9)."""
     return _attention(delta_a, setting, np)[0]
 
 
-def gradient(state: Floats, setting: Setting) -> Floats:
+def gradient(state: Floats, setting: ToySetting) -> Floats:
     """Gradient of `loss_three` by hand, components on the first axis (paper A, eqs. 18-21; eqs. 13-14 at p = 0)."""
     w_tilde, w, _ = state
     T, d, B, alpha, rest, sigma_tilde, sigma, goal = _parts(state, setting)
@@ -90,7 +90,7 @@ def gradient(state: Floats, setting: Setting) -> Floats:
     )
 
 
-def hessian(state: Floats, setting: Setting) -> Floats:
+def hessian(state: Floats, setting: ToySetting) -> Floats:
     """Hessian of `loss_three` by hand, as the last two axes.
 
     The entries printed in paper A (A.3.1, A.4.1) lack a factor 2 in the noise part of ∂²L/∂w∂Δa (A.4.1) and a factor
@@ -110,14 +110,14 @@ def hessian(state: Floats, setting: Setting) -> Floats:
     return np.moveaxis(np.array(rows), (0, 1), (-2, -1))
 
 
-def _attention(delta_a, setting: Setting, xp):
+def _attention(delta_a, setting: ToySetting, xp):
     """α and 1 − Bα; the latter without the cancellation that would spoil late times."""
     odds = (setting.T - setting.B) * xp.exp(-delta_a)
     alpha = 1 / (odds + setting.B)
     return alpha, odds * alpha
 
 
-def _parts(state: Floats, setting: Setting):
+def _parts(state: Floats, setting: ToySetting):
     T, d, B, p, _ = setting
     alpha, rest = _attention(state[2], setting, np)
     sigma = (1 - p) / d

@@ -20,7 +20,7 @@ from scipy.optimize import minimize, minimize_scalar
 from daybreak._types import Floats
 from daybreak.errors import RequestError
 from daybreak.theory import reduced
-from daybreak.theory._setting import Logits, Setting, as_number, as_numbers, check_fraction, check_setting, refuse
+from daybreak.theory._setting import Logits, ToySetting, as_number, as_numbers, check_fraction, check_setting, refuse
 from daybreak.theory.plateau import plateau
 
 Lever = Literal["p", "B"]
@@ -30,7 +30,7 @@ _FOREVER = 1e3  # plateaus of the clean flow, after which a schedule is taken ne
 
 @final
 @dataclass(frozen=True)
-class Schedule:
+class ScheduledPlateau:
     """Repetition over time, and the plateau of the flow under it.
 
     Args:
@@ -55,7 +55,7 @@ def scheduled_plateau(
     lever: Lever = "p",
     logits: Logits = "tied",
     level: float = 0.2,
-) -> Schedule:
+) -> ScheduledPlateau:
     """The plateau of the toy model under a schedule of p, or of B, with its gradient.
 
     Args:
@@ -82,14 +82,14 @@ def scheduled_plateau(
         if met:
             slope = reduced.gradient(state, setting)
             speed = slope @ _velocity(state, piece)
-            return Schedule(ends, heights, time, -(slope @ sensitivity) / speed)
+            return ScheduledPlateau(ends, heights, time, -(slope @ sensitivity) / speed)
         begun = end
-    return Schedule(ends, heights, np.inf, np.zeros(heights.size))
+    return ScheduledPlateau(ends, heights, np.inf, np.zeros(heights.size))
 
 
 def best_switch(
     T: float, d: float, *, high: float = 1.0, lever: Lever = "p", logits: Logits = "tied", level: float = 0.2
-) -> Schedule:
+) -> ScheduledPlateau:
     """The best time to go from `high` repetition to none, all in one step.
 
     Example:
@@ -121,7 +121,7 @@ def best_schedule(
     lever: Lever = "p",
     logits: Logits = "tied",
     level: float = 0.2,
-) -> Schedule:
+) -> ScheduledPlateau:
     """The best of all schedules of equally long pieces, by descent along the exact gradient from halfway values.
 
     Args:
@@ -148,7 +148,7 @@ def best_schedule(
     return scheduled_plateau(T, d, times, found.x, lever=lever, logits=logits, level=level)
 
 
-def _checked(T, d, times, values, lever, logits, level) -> tuple[Setting, Floats, Floats, float]:
+def _checked(T, d, times, values, lever, logits, level) -> tuple[ToySetting, Floats, Floats, float]:
     if lever not in ("p", "B"):
         raise RequestError(f"lever = {lever!r} is unknown: choose 'p' or 'B'.")
     if lever == "B" and logits != "tied":
@@ -166,7 +166,7 @@ def _checked(T, d, times, values, lever, logits, level) -> tuple[Setting, Floats
     return setting, ends, heights, float(check_fraction("level", level)) / 2
 
 
-def _piece(piece: Setting, lever: Lever, i: int, begun: float, end: float, state, sensitivity, threshold: float):
+def _piece(piece: ToySetting, lever: Lever, i: int, begun: float, end: float, state, sensitivity, threshold: float):
     """From `begun` until `end`, or until the clean loss meets the threshold: whether, when, state and sensitivities."""
     shape = sensitivity.shape
     clean = piece._replace(B=np.ones(()), p=np.zeros(()))
@@ -191,19 +191,19 @@ def _piece(piece: Setting, lever: Lever, i: int, begun: float, end: float, state
     return met, float(time), y[:3], y[3:].reshape(shape)
 
 
-def _velocity(x: Floats, setting: Setting) -> Floats:
+def _velocity(x: Floats, setting: ToySetting) -> Floats:
     return -reduced.gradient(x, setting) * _mobility(setting)
 
 
-def _jacobian(x: Floats, setting: Setting) -> Floats:
+def _jacobian(x: Floats, setting: ToySetting) -> Floats:
     return -reduced.hessian(x, setting) * _mobility(setting)[:, None]
 
 
-def _mobility(setting: Setting):
+def _mobility(setting: ToySetting):
     return np.array([1.0, 1.0, setting.mobility])
 
 
-def _by_lever(x: Floats, setting: Setting, lever: Lever) -> Floats:
+def _by_lever(x: Floats, setting: ToySetting, lever: Lever) -> Floats:
     """Derivative of the velocity by p, in which it is affine, or by B, by a central difference."""
     middle, step = (0.5, 0.5) if lever == "p" else (float(setting.B), 1e-5)
     high, low = (_velocity(x, setting._replace(**{lever: np.asarray(middle + side * step)})) for side in (1, -1))

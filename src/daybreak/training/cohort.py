@@ -14,7 +14,7 @@ from jaxtyping import Array, Bool, Int, Key, PRNGKeyArray, PyTree
 
 from daybreak.errors import RequestError
 from daybreak.tasks import Example
-from daybreak.training.evaluate import EvaluationSets, evaluation_sets, measure, parts
+from daybreak.training.evaluate import EvaluationSets, evaluate, evaluation_sets, parts
 from daybreak.training.run import Run, shape, without_stop
 from daybreak.training.schedule import thinned
 
@@ -31,7 +31,7 @@ class Learner(NamedTuple):
     step: Int[Array, ""]
 
 
-class Ground(NamedTuple):
+class WorldAndData(NamedTuple):
     """What a member keeps: its world, its fixed training set if it has one, and what it is evaluated on."""
 
     world: PyTree
@@ -57,7 +57,7 @@ def stack(runs: Sequence[Run]) -> Run:
 
 
 @partial(jax.jit, compiler_options=_QUICKLY)
-def begin(cohort: Run) -> tuple[Learner, Ground]:
+def begin(cohort: Run) -> tuple[Learner, WorldAndData]:
     """Draw worlds, data sets and initial parameters of all members, of types that their shapes alone tell."""
     return jax.tree.map(lambda x: jax.lax.convert_element_type(x, x.dtype), _each(_begin, cohort))
 
@@ -66,7 +66,7 @@ def begin(cohort: Run) -> tuple[Learner, Ground]:
 def advance(
     cohort: Run,
     learners: Learner,
-    ground: Ground,
+    world_and_data: WorldAndData,
     until: Int[Array, " members"],
     active: Bool[Array, " members"],
     repeats: Bool[Array, " members"],
@@ -75,7 +75,7 @@ def advance(
 
     `repeats` says who is shown repetition, where that is decided on the way.
     """
-    return _each(_advance, cohort, learners, ground, until, active, repeats)
+    return _each(_advance, cohort, learners, world_and_data, until, active, repeats)
 
 
 def _each(function: Callable, *members: Any) -> Any:
@@ -85,46 +85,52 @@ def _each(function: Callable, *members: Any) -> Any:
     return jax.tree.map(lambda x: x[None], function(*jax.tree.map(lambda x: x[0], members)))
 
 
-def _begin(run: Run) -> tuple[Learner, Ground]:
+def _begin(run: Run) -> tuple[Learner, WorldAndData]:
     world = run.task.world(_stream(run, "task"))
-    parameters = run.model.init(_stream(run, "init"), run.ends)
+    parameters = run.model.init(_stream(run, "init"), run.interface)
     learner = Learner(parameters, run.optimizer.init(parameters), jnp.zeros((), jnp.int32))
     train = run.task.dataset(_stream(run, "training set"), world, "train")
-    return learner, Ground(world, train, evaluation_sets(run, _stream(run, "evaluation"), world, train))
+    return learner, WorldAndData(world, train, evaluation_sets(run, _stream(run, "evaluation"), world, train))
 
 
 def _advance(
     run: Run,
     learner: Learner,
-    ground: Ground,
+    world_and_data: WorldAndData,
     until: Int[Array, ""],
     active: Bool[Array, ""],
     repeats: Bool[Array, ""],
 ):
-    def evaluate(learner: Learner) -> dict[str, Array]:
-        row = measure(run, learner.parameters, ground.world, ground.evaluation)
+    def row_of(learner: Learner) -> dict[str, Array]:
+        row = evaluate(run, learner.parameters, world_and_data.world, world_and_data.evaluation)
         scheduled = run.schedule.name != "constant"
         return row | ({"repetition": run.schedule.share(learner.step, repeats)} if scheduled else {})
 
     def go() -> tuple[Learner, dict[str, Array]]:
         start = learner, _order(run, learner.step)
-        later, _ = jax.lax.fori_loop(learner.step, until, lambda _, x: _step(run, x[0], x[1], ground, repeats), start)
-        return later, evaluate(later)
+        later, _ = jax.lax.fori_loop(
+            learner.step, until, lambda _, x: _step(run, x[0], x[1], world_and_data, repeats), start
+        )
+        return later, row_of(later)
 
-    nothing = jax.tree.map(lambda x: jnp.zeros(x.shape, x.dtype), jax.eval_shape(evaluate, learner))
+    nothing = jax.tree.map(lambda x: jnp.zeros(x.shape, x.dtype), jax.eval_shape(row_of, learner))
     return jax.lax.cond(active, go, lambda: (learner, nothing))
 
 
 def _step(
-    run: Run, learner: Learner, order: Int[Array, " size"] | None, ground: Ground, repeats: Bool[Array, ""]
+    run: Run,
+    learner: Learner,
+    order: Int[Array, " size"] | None,
+    world_and_data: WorldAndData,
+    repeats: Bool[Array, ""],
 ) -> tuple[Learner, Int[Array, " size"] | None]:
     """One step in the order of its epoch; a new epoch is shuffled anew."""
     order = jax.lax.cond(learner.step % _batches(run) == 0, lambda: _order(run, learner.step), lambda: order)
-    examples = _batch(run, ground, learner.step, order, repeats)
+    examples = _batch(run, world_and_data, learner.step, order, repeats)
     keys = jax.random.split(jax.random.fold_in(_stream(run, "dropout"), learner.step), len(examples.target))
 
     def loss(parameters: PyTree, examples: Example, keys: Key[Array, " examples"]):
-        outputs = run.model.batch(parameters, examples.inputs, run.ends, keys)
+        outputs = run.model.batch(parameters, examples.inputs, run.interface, keys)
         return jnp.mean(jax.vmap(run.task.loss)(outputs, examples))
 
     count = parts(len(examples.target), run)
@@ -148,19 +154,23 @@ def _at(tree: PyTree, i: int) -> PyTree:
 
 
 def _batch(
-    run: Run, ground: Ground, step: Int[Array, ""], order: Int[Array, " size"] | None, repeats: Bool[Array, ""]
+    run: Run,
+    world_and_data: WorldAndData,
+    step: Int[Array, ""],
+    order: Int[Array, " size"] | None,
+    repeats: Bool[Array, ""],
 ) -> Example:
     """Fresh examples, or the next part of a training set in the order of this epoch."""
-    if ground.train is not None and order is not None:
+    if world_and_data.train is not None and order is not None:
         size = run.task.sizes.train
         chosen = jax.lax.dynamic_slice_in_dim(order, (step % _batches(run)) * run.batch, min(run.batch, size))
-        return jax.tree.map(lambda x: x[chosen], ground.train)
+        return jax.tree.map(lambda x: x[chosen], world_and_data.train)
     keys = jax.random.split(jax.random.fold_in(_stream(run, "data"), step), run.batch)
     if run.schedule.name == "constant":
-        return jax.vmap(run.task.sample, (0, None))(keys, ground.world)
+        return jax.vmap(run.task.sample, (0, None))(keys, world_and_data.world)
     place = jax.random.uniform(jax.random.fold_in(_stream(run, "schedule"), step), (run.batch,))
     chosen = place < run.schedule.share(step, repeats)
-    return jax.vmap(lambda key, repeat: thinned(run.task, repeat).sample(key, ground.world))(keys, chosen)
+    return jax.vmap(lambda key, repeat: thinned(run.task, repeat).sample(key, world_and_data.world))(keys, chosen)
 
 
 def _batches(run: Run) -> int:

@@ -15,7 +15,7 @@ from daybreak.training.run import Run
 
 def parts(examples: int, run: Run) -> int:
     """Into how many equal parts examples are cut so that what a CPU works on stays in its cache; 1 if none are equal."""
-    least = -(-examples * run.task.length // run.model.rows_at_once) if jax.default_backend() == "cpu" else 1
+    least = -(-examples * run.task.interface.length // run.model.rows_at_once) if jax.default_backend() == "cpu" else 1
     return next((count for count in range(least, 2 * least) if examples % count == 0), 1)
 
 
@@ -53,10 +53,10 @@ def _stack(*trees: Any) -> Any:
 
 
 @jax.jit  # traced once, though a program asks for its shapes before it calls it
-def measure(run: Run, parameters: PyTree, world: PyTree, sets: EvaluationSets) -> dict[str, Array]:
+def evaluate(run: Run, parameters: PyTree, world: PyTree, sets: EvaluationSets) -> dict[str, Array]:
     """One row of a record. Both sets share one compiled body."""
     size = sets.examples.target.shape[1]
-    most = max(1, run.model.rows_at_once // run.task.length)
+    most = max(1, run.model.rows_at_once // run.task.interface.length)
     chunk = min(size // parts(size, run), most)  # where parts are unequal, the rest is compiled once more
 
     def mean(examples: Example, clean: Bool[Array, ""]) -> dict[str, Array]:
@@ -88,7 +88,7 @@ def _blank(function: Callable[[], PyTree]) -> PyTree:
 @jax.jit
 def _score(run: Run, parameters: PyTree, world: PyTree, example: Example, clean: Bool[Array, ""]) -> dict[str, Array]:
     """All that is measured of one example; of one that is not clean only loss and accuracy are read."""
-    outputs = run.model.apply(parameters, example.inputs, run.ends, attention=True)
+    outputs = run.model.apply(parameters, example.inputs, run.interface, attention=True)
     row = {"loss": run.task.loss(outputs.values, example)}
     accuracy = run.task.accuracy(outputs.values, example)
     if accuracy is not None:
@@ -106,12 +106,12 @@ def _attention(run: Run, outputs: Output, example: Example) -> dict[str, Float[A
     maps = jnp.stack([x[:, _rows(run, x)] for x in outputs.attention or ()])
     to_relevant = jnp.einsum("lhrt,rt->lh", maps, example.relevant.astype(maps.dtype))
     entropy = -jnp.einsum("lhrt,lhrt->lh", maps, jnp.log(jnp.maximum(maps, 1e-30)))
-    return {"attention": to_relevant / len(run.ends.reads), "entropy": entropy / len(run.ends.reads)}
+    return {"attention": to_relevant / len(run.interface.reads), "entropy": entropy / len(run.interface.reads)}
 
 
 def _rows(run: Run, weights: Float[Array, "heads rows length"]) -> np.ndarray:
     """Where the read positions are among the rows: the last layer has no others."""
-    reads = np.array(run.ends.reads)
+    reads = np.array(run.interface.reads)
     return np.arange(reads.size) if weights.shape[1] == reads.size else reads
 
 
@@ -121,9 +121,9 @@ def _circuits(run: Run, outputs: Output) -> dict[str, Float[Array, "layers heads
     for name, (rows, targets) in run.task.circuits().items():
         maps = []
         for weights in outputs.attention or ():
-            if rows == run.ends.reads:
+            if rows == run.interface.reads:
                 maps.append(weights[:, _rows(run, weights)])
-            elif weights.shape[1] == run.ends.length:
+            elif weights.shape[1] == run.interface.length:
                 maps.append(weights[:, np.array(rows)])
         if maps:
             mass = jnp.einsum("lhrt,...rt->lh...", jnp.stack(maps), targets.astype(np.float32))

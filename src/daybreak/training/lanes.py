@@ -16,7 +16,7 @@ import jax.numpy as jnp
 import numpy as np
 from numpy.typing import NDArray
 
-from daybreak.training.cohort import Ground, Learner, advance, begin, check_alike, stack
+from daybreak.training.cohort import Learner, WorldAndData, advance, begin, check_alike, stack
 from daybreak.training.run import Run
 
 Row = dict[str, NDArray[np.floating] | np.floating]
@@ -37,7 +37,7 @@ class Lanes:
         self._lanes = [slice(i, i + self._width) for i in range(0, len(runs), self._width)]
         self._members = [stack(runs[here]) for here in self._lanes]
         begun = _begun(self._members)
-        self._learners, self.grounds = [x[0] for x in begun], [x[1] for x in begun]
+        self._learners, self.worlds_and_data = [x[0] for x in begun], [x[1] for x in begun]
 
     def learner(self, i: int) -> Learner:
         """Where member `i` stands. Ask before the next steps."""
@@ -59,12 +59,14 @@ class Lanes:
         if not any(active):
             return [None] * len(active)
         arrays = (jnp.array(until, jnp.int32), jnp.array(active), jnp.array(repeats))
-        self._learners[lane], rows = advance(self._members[lane], self._learners[lane], self.grounds[lane], *arrays)
+        self._learners[lane], rows = advance(
+            self._members[lane], self._learners[lane], self.worlds_and_data[lane], *arrays
+        )
         rows = {name: np.asarray(x) for name, x in rows.items()}
         return [{name: x[i] for name, x in rows.items()} if is_on else None for i, is_on in enumerate(active)]
 
 
-def _begun(lanes: Sequence[Run]) -> list[tuple[Learner, Ground]]:
+def _begun(lanes: Sequence[Run]) -> list[tuple[Learner, WorldAndData]]:
     """Begin, while the program that will train is compiled beside it: for that it is called with nobody active."""
     none = jnp.zeros(len(jax.tree.leaves(lanes[0])[0]), bool)
     shapes = jax.eval_shape(begin, lanes[0])

@@ -9,7 +9,8 @@ import equinox as eqx
 import jax
 
 from daybreak.errors import RequestError
-from daybreak.models import MODELS, AnyModel, Ends
+from daybreak.interface import Interface
+from daybreak.models import MODELS, AnyModel
 from daybreak.tasks import TASKS, Task
 from daybreak.training.optimizer import Optimizer
 from daybreak.training.schedule import Schedule
@@ -54,6 +55,7 @@ class Run(eqx.Module):
         for name in ("batch", "evaluation"):
             if getattr(self, name) < 1:
                 raise RequestError(f"{name} = {getattr(self, name)} is not allowed: it must be at least 1.")
+        self.model.check(self.interface)
         self.schedule.check(self.task)
         if self.schedule.name == "budget" and not self.stop.level:
             raise RequestError(
@@ -61,10 +63,9 @@ class Run(eqx.Module):
             )
 
     @property
-    def ends(self) -> Ends:
+    def interface(self) -> Interface:
         """What the model is told of the task."""
-        task = self.task
-        return Ends(task.length, task.features, task.tokens, task.outputs, task.reads)
+        return self.task.interface
 
     @property
     def id(self) -> str:

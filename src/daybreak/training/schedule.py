@@ -91,7 +91,7 @@ def thinned(task: Any, repeats: Bool[Array, ""]) -> Any:
 
 
 @final
-class Lever:
+class RepetitionControl:
     """What an adaptive run is shown next, decided after every evaluation from losses on data that the learner may see.
 
     These are `train_loss`, on data that repeat, and `clean_loss`, on data that do not: in either phase, the loss of what

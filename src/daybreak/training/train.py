@@ -12,7 +12,7 @@ from daybreak.training.checkpoint import pack, unpack
 from daybreak.training.lanes import Lanes, Row
 from daybreak.training.record import Outcome, Record
 from daybreak.training.run import Run
-from daybreak.training.schedule import Lever
+from daybreak.training.schedule import RepetitionControl
 
 
 @final
@@ -83,7 +83,7 @@ def evaluations(runs: Sequence[Run], resume: Mapping[str, bytes] | None = None) 
         rows = lanes.advance(
             until=[watch.next_step for watch in watches],
             active=[watch.outcome is None for watch in watches],
-            repeats=[watch.lever.repeats for watch in watches],
+            repeats=[watch.control.repeats for watch in watches],
         )
         for watch, row in zip(watches, rows, strict=True):
             if row is not None:
@@ -117,7 +117,7 @@ class _Watch:
 
     def __init__(self, run: Run):
         self.run = run
-        self.lever = Lever(run.schedule, run.stop.level, run.stop.budget)
+        self.control = RepetitionControl(run.schedule, run.stop.level, run.stop.budget)
         self.steps: list[int] = []
         self.rows: list[Row] = []
         self.emerged_at: int | None = None
@@ -128,7 +128,7 @@ class _Watch:
         step, stop = self.next_step, self.run.stop
         self.steps.append(step)
         self.rows.append(row)
-        self.lever.see(step, row)
+        self.control.see(step, row)
         if self.emerged_at is None and self._beyond(row):
             self.emerged_at = step
         if not np.isfinite(row["clean_loss"]):

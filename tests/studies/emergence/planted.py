@@ -8,7 +8,7 @@ import numpy as np
 
 from daybreak import studies
 from daybreak.lab import Lab, Saved
-from daybreak.studies import Findings, Training
+from daybreak.studies import Findings, TrainedData
 from daybreak.studies._study import Tables
 from daybreak.tasks import Recall
 from daybreak.training import Record, Run
@@ -19,8 +19,8 @@ Law = Callable[[Run], float]
 
 def tables(name: str, folder: Path, law: Law, train_law: Law | None = None) -> Tables:
     """The tables of a study at laptop scale if each run emerged when a law says, give or take 2 %."""
-    training = studies.find(name).measure
-    assert isinstance(training, Training)
+    training = studies.find(name).data
+    assert isinstance(training, TrainedData)
     lab, rng = Lab(folder / "lab").open(), np.random.default_rng(0)
     return training.tables([_keep(lab, run, rng, law, train_law or law) for run in training.runs("laptop")])
 

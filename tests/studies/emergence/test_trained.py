@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 
 from daybreak import measure, studies
-from daybreak.lab import Lab, Saved, sweep
+from daybreak.lab import Lab, Saved
+from daybreak.lab.sweeps import sweep
 from daybreak.measure import Interval
-from daybreak.studies import Training
+from daybreak.studies import TrainedData
 from daybreak.studies.emergence import _trained
 from daybreak.training import Record, Run, Stop
 from tests.lab import made
@@ -105,8 +106,8 @@ def test_curves_are_of_runs_that_figure_3_has(name: str) -> None:
 def test_laptop_scale_is_the_papers_architecture_optimizer_and_batch() -> None:
     """Of the paper's figures; a study of our own may have smaller networks."""
     for study in studies.STUDIES:
-        if study.paper == "emergence" and study.name.startswith("fig") and isinstance(study.measure, Training):
-            for run in study.measure.runs("laptop"):
+        if study.paper == "emergence" and study.name.startswith("fig") and isinstance(study.data, TrainedData):
+            for run in study.data.runs("laptop"):
                 model: Any = run.model
                 assert (model.width, model.head_width, model.mlp, run.batch) == (256, 64, 1024, 32)
                 rates = {1e-4, 3e-4} if run.optimizer.name == "adam" else {5e-3}
@@ -115,6 +116,6 @@ def test_laptop_scale_is_the_papers_architecture_optimizer_and_batch() -> None:
 
 
 def _runs(name: str, scale: studies.Scale) -> list[Run]:
-    training = studies.find(name).measure
-    assert isinstance(training, Training)
+    training = studies.find(name).data
+    assert isinstance(training, TrainedData)
     return training.runs(scale)

@@ -8,7 +8,7 @@ import numpy as np
 from daybreak import studies
 from daybreak.lab import Saved
 from daybreak.lab.result import Result
-from daybreak.studies import Findings, Training
+from daybreak.studies import Findings, TrainedData
 from daybreak.studies._study import Scale, Tables
 from daybreak.training import Record, Run
 
@@ -33,8 +33,8 @@ def tables(
         best: step from which the validation loss rises again.
         scale: of the study.
     """
-    training = studies.find(name).measure
-    assert isinstance(training, Training)
+    training = studies.find(name).data
+    assert isinstance(training, TrainedData)
     return training.tables([_saved(run, _record(run, times(run), part, best(run))) for run in training.runs(scale)])
 
 

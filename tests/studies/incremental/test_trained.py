@@ -37,13 +37,13 @@ def test_divergence_is_that_of_the_reference_from_the_model() -> None:
     model: Any = run.model
     one, other = (
         jax.tree.map(
-            lambda x, k=k: jax.random.normal(jax.random.key(k), x.shape), model.init(jax.random.key(0), run.ends)
+            lambda x, k=k: jax.random.normal(jax.random.key(k), x.shape), model.init(jax.random.key(0), run.interface)
         )
         for k in (1, 2)
     )
-    inputs = jax.random.randint(jax.random.key(3), (5, run.ends.length), 0, 6)
+    inputs = jax.random.randint(jax.random.key(3), (5, run.interface.length), 0, 6)
     p, q = (
-        log_softmax([made.model.apply(parameters, x, run.ends).values for x in inputs], axis=2)
+        log_softmax([made.model.apply(parameters, x, run.interface).values for x in inputs], axis=2)
         for made, parameters in ((short, other), (run, one))
     )
     expected = np.mean(np.sum(np.exp(p) * (p - q), axis=2))

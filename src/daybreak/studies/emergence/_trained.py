@@ -7,10 +7,12 @@ from scipy import stats
 
 from daybreak import measure
 from daybreak._types import Bools
-from daybreak.lab import Saved, curves, index, laws, sweep
-from daybreak.measure import Interval, Law, Plateau, Published
-from daybreak.measure.published import PUBLISHED
-from daybreak.studies._study import Scale, Table, Tables, Training, Verdict, select
+from daybreak.lab import Saved, curves, index
+from daybreak.lab.reading import laws
+from daybreak.lab.reading.published import PUBLISHED, Published
+from daybreak.lab.sweeps import sweep
+from daybreak.measure import Interval, Law, Plateau
+from daybreak.studies._study import Scale, Table, Tables, TrainedData, Verdict, select
 from daybreak.training import to_json
 
 Sweeps = Mapping[Scale, str]
@@ -54,9 +56,9 @@ stop.budget = "4 * 0.76 * d**1.29 * T**0.8 + 200"
 _ROWS = 100  # evaluations that are kept of a run's curves
 
 
-def training(sweeps: Sweeps, tables: Callable[[list[Saved]], Tables]) -> Training:
+def training(sweeps: Sweeps, tables: Callable[[list[Saved]], Tables]) -> TrainedData:
     """Measurements by the runs of a sweep text for each scale."""
-    return Training(lambda scale: sweep.runs(sweeps[scale], f"{scale} scale"), tables)
+    return TrainedData(lambda scale: sweep.runs(sweeps[scale], f"{scale} scale"), tables)
 
 
 def plateaus(saved: Sequence[Saved], settings: Sequence[str]) -> Table:
@@ -179,7 +181,7 @@ def agrees(law: Law, paper: Published, columns: Mapping[str, str], tolerance: fl
     return all_of(within(law.intervals[x], paper.exponents[column], tolerance) for x, column in columns.items())
 
 
-def told(interval: Interval) -> str:
+def format_interval(interval: Interval) -> str:
     """An interval for people."""
     return f"[{interval.low:.2f}, {interval.high:.2f}]"
 

@@ -42,7 +42,7 @@ def _row(T: float, d: float) -> dict[str, float]:
     }
 
 
-def patient(T: float, d: float, high: float = _HIGH, below: float = 0.2) -> theory.Schedule:
+def patient(T: float, d: float, high: float = _HIGH, below: float = 0.2) -> theory.ScheduledPlateau:
     """What becomes of a rule that repeats until the training loss is at a share of its start, and sees nothing else."""
     line = theory.flow(T, d, p=high, times=np.linspace(0, float(theory.plateau(T, d)), 4000))
     at = measure.plateau(line.t, line.loss, below * line.loss[0]).length
@@ -124,7 +124,7 @@ STUDY = Study(
     paper="emergence",
     title="The schedule of repetition that shortens the plateau most",
     minutes={"smoke": 0.2, "laptop": 2, "paper": 2},
-    measure=_measure,
+    data=_measure,
     judge=_judge,
     draw=_draw,
 )

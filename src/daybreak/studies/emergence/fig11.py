@@ -86,7 +86,7 @@ STUDY = Study(
     paper="emergence",
     title="Learning curves of a Transformer",
     minutes={"smoke": 0.3, "laptop": 10, "paper": 1e4},
-    measure=_trained.training(_SWEEPS, _tables),
+    data=_trained.training(_SWEEPS, _tables),
     judge=_judge,
     draw=_draw,
 )

@@ -100,7 +100,7 @@ STUDY = Study(
     paper="emergence",
     title="Learning curves with cross-sample repetition",
     minutes={"smoke": 0.2, "laptop": 5, "paper": 9e4},
-    measure=_trained.training(_SWEEPS, _tables),
+    data=_trained.training(_SWEEPS, _tables),
     judge=_judge,
     draw=_draw,
 )

@@ -67,8 +67,8 @@ def _judge(tables: Tables) -> Findings:
             id="A13-d-T",
             sentence="With layers and heads varied, d and T keep their exponents.",
             paper="d^1.27 T^0.70, beside d^1.29 T^0.80 in figure 3",
-            ours=f"d^{law.coefficients['a']:.2f} {_trained.told(law.intervals['a'])}, "
-            f"T^{law.coefficients['b']:.2f} {_trained.told(law.intervals['b'])}",
+            ours=f"d^{law.coefficients['a']:.2f} {_trained.format_interval(law.intervals['a'])}, "
+            f"T^{law.coefficients['b']:.2f} {_trained.format_interval(law.intervals['b'])}",
             verdict=_trained.agrees(law, paper, {"a": "d", "b": "T"}),
             note="Holds if both 95 % intervals lie within 0.2 of the paper's exponents, fails if one lies beyond.",
         ),
@@ -101,7 +101,7 @@ STUDY = Study(
     paper="emergence",
     title="Plateau against layers and heads",
     minutes={"smoke": 0.5, "laptop": 20, "paper": 2e6},
-    measure=_trained.training(_SWEEPS, _tables),
+    data=_trained.training(_SWEEPS, _tables),
     judge=_judge,
     draw=_draw,
 )

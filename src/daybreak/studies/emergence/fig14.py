@@ -85,8 +85,8 @@ def _judge(tables: Tables) -> Findings:
             id="A14",
             sentence="A random position raises the exponent of T over a fixed one.",
             paper="T^0.58 with random position, T^0.29 and T^0.30 with fixed ones",
-            ours=f"T^{random.coefficients['b']:.2f} with random position, larger by {_trained.told(gaps[0])} than with a fixed one with "
-            f"feature and by {_trained.told(gaps[1])} than without",
+            ours=f"T^{random.coefficients['b']:.2f} with random position, larger by {_trained.format_interval(gaps[0])} than with a "
+            f"fixed one with feature and by {_trained.format_interval(gaps[1])} than without",
             verdict=_trained.all_of(map(_trained.above, gaps)),
             note=f"Grid: {grid}; large T with small d only. Holds if both 95 % intervals of the difference lie above zero, fails if one "
             "lies below.",
@@ -132,7 +132,7 @@ STUDY = Study(
     paper="emergence",
     title="Random and fixed positions, with and without a feature",
     minutes={"smoke": 0.6, "laptop": 30, "paper": 4e5},
-    measure=_trained.training(_SWEEPS, _tables),
+    data=_trained.training(_SWEEPS, _tables),
     judge=_judge,
     draw=_draw,
 )

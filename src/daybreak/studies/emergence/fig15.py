@@ -4,7 +4,7 @@ import numpy as np
 
 from daybreak import pictures
 from daybreak.lab import Saved
-from daybreak.measure import Published
+from daybreak.lab.reading.published import Published
 from daybreak.studies._study import Claim, Findings, Study, Table, Tables, select, verdict
 from daybreak.studies.emergence import _trained
 
@@ -98,7 +98,7 @@ def _judge(tables: Tables) -> Findings:
             id="A15-grows",
             sentence="The factor between SGD and Adam grows with T and with d.",
             paper="as d^0.13 T^0.50",
-            ours=f"as d^{_trained.told(grows['d'])} T^{_trained.told(grows['T'])}, 95 % intervals",
+            ours=f"as d^{_trained.format_interval(grows['d'])} T^{_trained.format_interval(grows['T'])}, 95 % intervals",
             verdict=_trained.all_of(map(_trained.above, grows.values())),
             note="Holds if both 95 % intervals of the differences of exponents lie above zero, fails if one lies below.",
         ),
@@ -134,7 +134,7 @@ STUDY = Study(
     paper="emergence",
     title="SGD against Adam, one layer and one head",
     minutes={"smoke": 0.5, "laptop": 15, "paper": 4e4},
-    measure=_trained.training(_SWEEPS, _tables),
+    data=_trained.training(_SWEEPS, _tables),
     judge=_judge,
     draw=_draw,
 )

@@ -21,7 +21,7 @@ def _judge(tables: Tables) -> Findings:
         id="A16",
         sentence="On training data, every amount of repetition makes recall emerge sooner.",
         paper="seen in the plot (N = 32, V = 256)",
-        ours=f"times sooner: {fig5.told(by_B, 'B')}; {fig5.told(by_p, 'p')}",
+        ours=f"times sooner: {fig5.format_factors(by_B, 'B')}; {fig5.format_factors(by_p, 'p')}",
         verdict=verdict(min(*by_B.values(), *by_p.values()) > 1),
         note=f"Grid: {_trained.grid_of(runs, 'N', 'V', 'B', 'p')}; the runs of figure 5. Level of accuracy on data like those of training: "
         "a fifth of the way from 1/N to 1. With large B that is also how the most frequent value scores. Holds if every factor "
@@ -39,7 +39,7 @@ STUDY = Study(
     paper="emergence",
     title="Recall with repetition, on training data",
     minutes={"smoke": 0.4, "laptop": 30, "paper": 9e4},
-    measure=_trained.training(fig5.SWEEPS, _tables),
+    data=_trained.training(fig5.SWEEPS, _tables),
     judge=_judge,
     draw=_draw,
 )

@@ -147,7 +147,7 @@ STUDY = Study(
     paper="emergence",
     title="Attention while recall emerges",
     minutes={"smoke": 0.4, "laptop": 15, "paper": 9e3},
-    measure=_trained.training(_SWEEPS, _tables),
+    data=_trained.training(_SWEEPS, _tables),
     judge=_judge,
     draw=_draw,
 )

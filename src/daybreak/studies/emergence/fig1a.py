@@ -56,7 +56,7 @@ STUDY = Study(
     paper="emergence",
     title="Plateau and sharp drop of the reduced flow",
     minutes={"smoke": 0.1, "laptop": 0.1, "paper": 0.1},
-    measure=_measure,
+    data=_measure,
     judge=_judge,
     draw=_draw,
 )

@@ -44,7 +44,7 @@ STUDY = Study(
     paper="emergence",
     title="Weights learn before attention",
     minutes={"smoke": 0.1, "laptop": 0.1, "paper": 0.1},
-    measure=_measure,
+    data=_measure,
     judge=_judge,
     draw=_draw,
 )

@@ -86,7 +86,7 @@ STUDY = Study(
     paper="emergence",
     title="Plateau against d and T, closed forms",
     minutes={"smoke": 0.1, "laptop": 0.2, "paper": 0.2},
-    measure=_measure,
+    data=_measure,
     judge=_judge,
     draw=_draw,
 )

@@ -101,7 +101,7 @@ STUDY = Study(
     paper="emergence",
     title="In-context repetition B, tied and free logits",
     minutes={"smoke": 0.3, "laptop": 0.4, "paper": 1},
-    measure=_measure,
+    data=_measure,
     judge=_judge,
     draw=_draw,
 )

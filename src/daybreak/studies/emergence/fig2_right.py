@@ -80,7 +80,7 @@ STUDY = Study(
     paper="emergence",
     title="Cross-sample repetition p, clean test loss",
     minutes={"smoke": 0.1, "laptop": 0.2, "paper": 0.2},
-    measure=_measure,
+    data=_measure,
     judge=_judge,
     draw=_draw,
 )

@@ -108,8 +108,8 @@ def _judge(tables: Tables) -> Findings:
             id="A3-B",
             sentence="In-context repetition acts as a shorter sequence: its exponent is the opposite of that of T.",
             paper="one exponent for T/B, 0.80",
-            ours=f"T^{law.coefficients['b']:.2f}, B^{law.coefficients['c']:.2f}; their sum has the interval {_trained.told(opposite)}; "
-            f"as one exponent: {joint}",
+            ours=f"T^{law.coefficients['b']:.2f}, B^{law.coefficients['c']:.2f}; their sum has the interval "
+            f"{_trained.format_interval(opposite)}; as one exponent: {joint}",
             verdict=_trained.within(opposite, 0.0, 0.2),
             note="Holds if the 95 % interval of the sum of both exponents lies within 0.2 of zero, fails if it lies beyond.",
         ),
@@ -171,7 +171,7 @@ STUDY = Study(
     paper="emergence",
     title="Plateau of a Transformer against d, T, B and p",
     minutes={"smoke": 0.5, "laptop": 35, "paper": 6e5},
-    measure=_trained.training(_SWEEPS, _tables),
+    data=_trained.training(_SWEEPS, _tables),
     judge=_judge,
     draw=_draw,
 )

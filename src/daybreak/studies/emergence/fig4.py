@@ -100,7 +100,7 @@ def _judge(tables: Tables) -> Findings:
             id="A4",
             sentence="The plateau of recall grows far faster with the number of pairs than with that of tokens.",
             paper="0.55 V^0.79 N^2.25 at 5 % accuracy (R² 0.982)",
-            ours=f"above the guess: {law}; the exponent of N is larger by {_trained.told(gap)}",
+            ours=f"above the guess: {law}; the exponent of N is larger by {_trained.format_interval(gap)}",
             verdict=_trained.above(gap, 0.5),
             note=f"Grid: {_trained.grid_of(runs, 'N', 'V')}. Level: a fifth of the way from 1/N, what guessing among the values of the "
             "context scores, to 1. Holds if the 95 % interval of the difference lies above 0.5, fails if it lies below.",
@@ -155,7 +155,7 @@ STUDY = Study(
     paper="emergence",
     title="Associative recall against pairs N and tokens V",
     minutes={"smoke": 0.6, "laptop": 40, "paper": 4e5},
-    measure=_trained.training(_SWEEPS, _tables),
+    data=_trained.training(_SWEEPS, _tables),
     judge=_judge,
     draw=_draw,
 )

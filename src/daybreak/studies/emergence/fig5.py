@@ -82,7 +82,7 @@ def gains(runs: Table, name: str) -> dict[float, float]:
     return found
 
 
-def told(factors: dict[float, float], name: str) -> str:
+def format_factors(factors: dict[float, float], name: str) -> str:
     """Factors for people."""
     return ", ".join(f"{name} {x:g}: {factor:.2f}" for x, factor in factors.items())
 
@@ -100,7 +100,7 @@ def _judge(tables: Tables) -> Findings:
             id="A5",
             sentence="A little in-context repetition (B = 2 to 4) makes recall emerge at least twice as soon on clean data.",
             paper="up to about 4 times (N = 32, V = 256)",
-            ours=f"times sooner: {told(by_B, 'B')}",
+            ours=f"times sooner: {format_factors(by_B, 'B')}",
             verdict=verdict(max(some.values()) >= 2),
             note=f"{note} Holds if the best of B = 2 to 4 is at least twice as soon; a value with a censored run is never sooner.",
         ),
@@ -108,7 +108,7 @@ def _judge(tables: Tables) -> Findings:
             id="A5-p",
             sentence="Cross-sample repetition helps too, but less.",
             paper="up to about 2 times",
-            ours=f"times sooner: {told(by_p, 'p')}",
+            ours=f"times sooner: {format_factors(by_p, 'p')}",
             verdict=verdict(1 < max(by_p.values()) < max(by_B.values())),
             note=f"{note} Holds if the best factor of p lies between 1 and the best factor of B.",
         ),
@@ -147,7 +147,7 @@ STUDY = Study(
     paper="emergence",
     title="Recall with repetition, on clean data",
     minutes={"smoke": 0.4, "laptop": 30, "paper": 9e4},
-    measure=_trained.training(SWEEPS, _tables),
+    data=_trained.training(SWEEPS, _tables),
     judge=_judge,
     draw=_draw,
 )

@@ -40,7 +40,7 @@ STUDY = Study(
     paper="emergence",
     title="Loss landscape with the flow line",
     minutes={"smoke": 0.1, "laptop": 0.1, "paper": 0.1},
-    measure=_measure,
+    data=_measure,
     judge=_judge,
     draw=_draw,
 )

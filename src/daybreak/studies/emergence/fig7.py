@@ -64,7 +64,7 @@ STUDY = Study(
     paper="emergence",
     title="Early flow against its linearisation",
     minutes={"smoke": 0.1, "laptop": 0.1, "paper": 0.1},
-    measure=_measure,
+    data=_measure,
     judge=_judge,
     draw=_draw,
 )

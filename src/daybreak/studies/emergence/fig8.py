@@ -89,7 +89,7 @@ STUDY = Study(
     paper="emergence",
     title="Equilibrium of w, and curvature along the flow",
     minutes={"smoke": 0.1, "laptop": 0.1, "paper": 0.1},
-    measure=_measure,
+    data=_measure,
     judge=_judge,
     draw=_draw,
 )

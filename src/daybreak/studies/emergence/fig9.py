@@ -102,7 +102,7 @@ STUDY = Study(
     paper="emergence",
     title="SGD of the toy model against the reduced flow",
     minutes={"smoke": 0.2, "laptop": 1, "paper": 1},
-    measure=_measure,
+    data=_measure,
     judge=_judge,
     draw=_draw,
 )

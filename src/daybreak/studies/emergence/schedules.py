@@ -304,7 +304,7 @@ STUDY = Study(
     paper="emergence",
     title="Schedules of repetition on trained networks",
     minutes={"smoke": 1, "laptop": 20, "paper": 3e4},
-    measure=_trained.training(_SWEEPS, _tables),
+    data=_trained.training(_SWEEPS, _tables),
     judge=_judge,
     draw=_draw,
 )

@@ -9,11 +9,11 @@ import numpy as np
 from daybreak import measure
 from daybreak._types import Bools
 from daybreak.lab import Saved
-from daybreak.lab.presets import PRESETS
 from daybreak.models import Transformer
 from daybreak.studies._study import Scale, Table, Verdict, select, stack
 from daybreak.tasks import MarkovChain
 from daybreak.training import Record, Run, Stop
+from daybreak.training.presets import PRESETS
 
 SEEDS = 5
 HOLD = 8

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 
 from daybreak.lab import Saved
-from daybreak.studies._study import Claim, Findings, Scale, Study, Tables, Training
+from daybreak.studies._study import Claim, Findings, Scale, Study, Tables, TrainedData
 from daybreak.studies.incremental._picture import staircase
 from daybreak.studies.incremental._trained import curves, over_seeds, ranged, seeded, stages
 from daybreak.training import Run
@@ -27,7 +27,7 @@ def variant(
         paper="incremental",
         title=title,
         minutes=minutes,
-        measure=Training(lambda scale: seeded(paper if paper and scale == "paper" else run, scale), tables),
+        data=TrainedData(lambda scale: seeded(paper if paper and scale == "paper" else run, scale), tables),
         judge=lambda tables: Findings(claims(tables)),
         draw=lambda tables, findings: staircase(tables["curves"]),
     )

@@ -9,7 +9,7 @@ import numpy as np
 from daybreak import measure, pictures
 from daybreak.lab import Saved
 from daybreak.models import MinimalAttention
-from daybreak.studies._study import Claim, Findings, Scale, Study, Table, Tables, Training, select, verdict
+from daybreak.studies._study import Claim, Findings, Scale, Study, Table, Tables, TrainedData, select, verdict
 from daybreak.studies.incremental._trained import changed, ranged, records, seeded, stages
 from daybreak.studies.incremental.fig5 import sized
 from daybreak.training import Record, Run
@@ -95,7 +95,7 @@ STUDY = Study(
     paper="incremental",
     title="Early stopping against a short context",
     minutes={"smoke": 0.2, "laptop": 30, "paper": 30},
-    measure=Training(_runs, _tables),
+    data=TrainedData(_runs, _tables),
     judge=_judge,
     draw=_draw,
 )

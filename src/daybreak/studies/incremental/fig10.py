@@ -123,7 +123,7 @@ STUDY = Study(
     paper="incremental",
     title="Regression flow: one pattern after the other",
     minutes={"smoke": 0.2, "laptop": 0.3, "paper": 0.3},
-    measure=_measure,
+    data=_measure,
     judge=_judge,
     draw=_draw,
 )

@@ -4,10 +4,10 @@ import numpy as np
 from jaxtyping import Float
 from numpy.lib.stride_tricks import sliding_window_view
 
-from daybreak.lab.presets import PRESETS
 from daybreak.studies._study import Claim, Table, Tables
 from daybreak.studies.incremental._trained import HOLD, by_seed, over_seeds, ranged
 from daybreak.studies.incremental._variant import in_order, variant
+from daybreak.training.presets import PRESETS
 
 _Masses = Float[np.ndarray, "evaluations heads blocks"]
 

@@ -15,7 +15,7 @@ from jaxtyping import Array, Float, Int, PyTree
 
 from daybreak import measure, pictures
 from daybreak.lab import Saved
-from daybreak.studies._study import Claim, Findings, Scale, Study, Table, Tables, Training, stack
+from daybreak.studies._study import Claim, Findings, Scale, Study, Table, Tables, TrainedData, stack
 from daybreak.studies.incremental._picture import shade, typical_first
 from daybreak.studies.incremental._trained import HOLD, MINIMAL, by_seed, changed, over_seeds, records, seeded
 from daybreak.tasks import MarkovChain
@@ -37,7 +37,7 @@ def _tables(saved: list[Saved]) -> Tables:
     lines = []
     for i, (run, record, _) in enumerate(records(saved)):
         inputs = ground.evaluation.examples.inputs[i, 0, :_SEQUENCES]
-        known = [(limited, ends[i]) for limited, ends in students] + [(run, path[-1][i])]
+        known = [(limited, interface[i]) for limited, interface in students] + [(run, path[-1][i])]
         to_students = np.array([[_divergence(run, states[i], *other, inputs) for other in known] for states in path])
         lines.append({"seed": np.full(len(record.steps), run.seed), "step": record.steps})
         for n in range(3):
@@ -63,16 +63,16 @@ def _end(runs: Sequence[Run]) -> tuple[Run, list[PyTree]]:
 
 def _divergence(run: Run, parameters: PyTree, other: Run, reference: PyTree, inputs: Int[Array, "n length"]) -> float:
     """KL(reference ‖ model), mean over sequences and generated tokens."""
-    return float(jnp.mean(_kl(run.model, other.model, run.ends, parameters, reference, inputs)))
+    return float(jnp.mean(_kl(run.model, other.model, run.interface, parameters, reference, inputs)))
 
 
 @partial(jax.jit, static_argnums=2)
 def _kl(
-    model, student, ends, parameters: PyTree, reference: PyTree, inputs: Int[Array, "n length"]
+    model, student, interface, parameters: PyTree, reference: PyTree, inputs: Int[Array, "n length"]
 ) -> Float[Array, " n"]:
     def of_one(x):
-        q = jax.nn.log_softmax(model.apply(parameters, x, ends).values, axis=1)
-        p = jax.nn.log_softmax(student.apply(reference, x, ends).values, axis=1)
+        q = jax.nn.log_softmax(model.apply(parameters, x, interface).values, axis=1)
+        p = jax.nn.log_softmax(student.apply(reference, x, interface).values, axis=1)
         return jnp.mean(jnp.sum(jnp.exp(p) * (p - q), axis=1))
 
     return jax.lax.map(of_one, inputs, batch_size=250)
@@ -123,7 +123,7 @@ STUDY = Study(
     paper="incremental",
     title="Minimal model: nearest truncated truth and nearest student",
     minutes={"smoke": 0.3, "laptop": 15, "paper": 15},
-    measure=Training(_runs, _tables),
+    data=TrainedData(_runs, _tables),
     judge=_judge,
     draw=_draw,
 )

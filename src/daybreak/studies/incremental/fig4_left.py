@@ -4,7 +4,7 @@ import numpy as np
 
 from daybreak.lab import Saved
 from daybreak.models import MinimalAttention
-from daybreak.studies._study import Claim, Findings, Scale, Study, Tables, Training, select, verdict
+from daybreak.studies._study import Claim, Findings, Scale, Study, Tables, TrainedData, select, verdict
 from daybreak.studies.incremental._picture import side_by_side
 from daybreak.studies.incremental._trained import (
     MINIMAL,
@@ -81,7 +81,7 @@ STUDY = Study(
     paper="incremental",
     title="Minimal model: noise at the start",
     minutes={"smoke": 0.2, "laptop": 20, "paper": 20},
-    measure=Training(_runs, _tables),
+    data=TrainedData(_runs, _tables),
     judge=_judge,
     draw=lambda tables, findings: side_by_side(tables["curves"], "eps", "ε"),
 )

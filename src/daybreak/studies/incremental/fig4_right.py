@@ -3,7 +3,7 @@
 import numpy as np
 
 from daybreak.lab import Saved
-from daybreak.studies._study import Claim, Findings, Scale, Study, Tables, Training, select, verdict
+from daybreak.studies._study import Claim, Findings, Scale, Study, Tables, TrainedData, select, verdict
 from daybreak.studies.incremental._picture import side_by_side
 from daybreak.studies.incremental._trained import (
     MINIMAL,
@@ -64,7 +64,7 @@ STUDY = Study(
     paper="incremental",
     title="Minimal model: ratio of importance",
     minutes={"smoke": 0.2, "laptop": 20, "paper": 20},
-    measure=Training(_runs, _tables),
+    data=TrainedData(_runs, _tables),
     judge=_judge,
     draw=lambda tables, findings: side_by_side(tables["curves"], "m", "m"),
 )

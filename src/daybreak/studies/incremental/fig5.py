@@ -4,7 +4,7 @@ import numpy as np
 
 from daybreak import pictures
 from daybreak.lab import Saved
-from daybreak.studies._study import Claim, Findings, Scale, Study, Tables, Training, select, verdict
+from daybreak.studies._study import Claim, Findings, Scale, Study, Tables, TrainedData, select, verdict
 from daybreak.studies.incremental._picture import over_seeds as draw_seeds
 from daybreak.studies.incremental._picture import shade, typical_first
 from daybreak.studies.incremental._trained import (
@@ -108,7 +108,7 @@ STUDY = Study(
     paper="incremental",
     title="Minimal model: how much data",
     minutes={"smoke": 0.2, "laptop": 20, "paper": 20},
-    measure=Training(_runs, _tables),
+    data=TrainedData(_runs, _tables),
     judge=_judge,
     draw=_draw,
 )

@@ -152,7 +152,7 @@ STUDY = Study(
     paper="incremental",
     title="Heads unlike patterns, correlated features",
     minutes={"smoke": 0.2, "laptop": 0.4, "paper": 0.4},
-    measure=_measure,
+    data=_measure,
     judge=_judge,
     draw=_draw,
 )

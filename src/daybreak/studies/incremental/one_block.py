@@ -14,7 +14,7 @@ import numpy as np
 from daybreak import measure, pictures, theory
 from daybreak.lab import Saved
 from daybreak.models import MinimalAttention
-from daybreak.studies._study import Claim, Findings, Scale, Study, Table, Tables, Training, select, verdict
+from daybreak.studies._study import Claim, Findings, Scale, Study, Table, Tables, TrainedData, select, verdict
 from daybreak.studies.incremental._trained import ranged, records
 from daybreak.tasks import MarkovChain
 from daybreak.training import Optimizer, Run, Stop
@@ -53,7 +53,7 @@ def _tables(saved: list[Saved]) -> Tables:
     for run, record, task in records(saved):
         excess = record.curves["kl"][:, 0]
         found = measure.plateau(record.steps, excess, measure.fraction_of_start(excess, _LEVEL))
-        T, d = task.length, task.d
+        T, d = task.interface.length, task.d
         rows.append((T, d, run.seed, found.length, found.censored, _predicted(T, d)))
         lines += [(T, d, run.seed, *x) for x in zip(record.steps, excess / excess[0], strict=True)]
     return {
@@ -117,7 +117,7 @@ STUDY = Study(
     paper="incremental",
     title="One block of one lag: paper A again",
     minutes={"smoke": 0.2, "laptop": 5, "paper": 5},
-    measure=Training(_runs, _tables),
+    data=TrainedData(_runs, _tables),
     judge=_judge,
     draw=_draw,
 )

@@ -6,7 +6,7 @@ import numpy as np
 
 from daybreak import measure
 from daybreak.lab import Saved
-from daybreak.studies._study import Claim, Findings, Study, Table, Tables, Training, verdict
+from daybreak.studies._study import Claim, Findings, Study, Table, Tables, TrainedData, verdict
 from daybreak.studies.incremental._picture import staircase
 from daybreak.studies.incremental._trained import MINIMAL, by_seed, changed, curves, ranged, seeded, stages
 from daybreak.studies.incremental._variant import in_order
@@ -35,7 +35,7 @@ def descent(name: str, title: str, loss: str, learning_rate: float) -> Study:
         paper="incremental",
         title=title,
         minutes={"smoke": 0.2, "laptop": 50, "paper": 50},
-        measure=Training(lambda scale: seeded(sgd, scale) + seeded(MINIMAL, scale), _tables),
+        data=TrainedData(lambda scale: seeded(sgd, scale) + seeded(MINIMAL, scale), _tables),
         judge=lambda tables: _judge(tables, name.replace("b-", "B11-19-"), loss),
         draw=lambda tables, findings: staircase(tables["curves"]),
     )

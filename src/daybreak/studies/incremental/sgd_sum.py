@@ -6,6 +6,6 @@ The paper does not say. AdamW is blind to the scale of a loss; for SGD a sum ove
 from daybreak.studies.incremental._trained import MINIMAL
 from daybreak.studies.incremental.sgd import RATE, descent
 
-_TOKENS = len(MINIMAL.task.reads)
+_TOKENS = len(MINIMAL.task.interface.reads)
 
 STUDY = descent("b-sgd-sum", "Minimal model: SGD on a sum over tokens", "the sum over tokens", _TOKENS * RATE)

@@ -122,7 +122,7 @@ STUDY = Study(
     paper="incremental",
     title="How long heads compete: noise, length, heads, importance",
     minutes={"smoke": 0.5, "laptop": 1, "paper": 1},
-    measure=_measure,
+    data=_measure,
     judge=_judge,
     draw=_draw,
 )

@@ -2,12 +2,12 @@
 
 import numpy as np
 
-from daybreak.lab.presets import PRESETS
 from daybreak.studies._study import Claim, Tables
 from daybreak.studies.incremental._trained import HOLD, by_seed, changed, over_seeds
 from daybreak.studies.incremental._variant import in_order, variant
 from daybreak.studies.incremental.fig2 import competed, masses
 from daybreak.training import Stop
+from daybreak.training.presets import PRESETS
 
 _PAPER = changed(PRESETS["paper-b-full"], model={"layers": 2})
 _LAPTOP = changed(_PAPER, stop=Stop(budget=600, every=10, level=0.0))  # the published 2 000 take six hours

@@ -1,0 +1,108 @@
+"""What a run costs: arithmetic and memory, counted on the model's own program without computing anything.
+
+The program is traced for one example and for two: what the second adds is the price of an example, and what a batch shares
+costs nothing. A product of matrices counts two operations per multiplication, everything else one per number it writes. For
+the backward pass every number written may have to be kept; an evaluation only needs the largest arrays beside each other.
+"""
+
+import math
+import time
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, NamedTuple, final
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from daybreak.interface import Interface
+from daybreak.models import AnyModel
+from daybreak.training import Run
+
+_BYTES = 4  # of a float32
+_COPIES = 4  # of the parameters while training: themselves, their gradient, two moments of Adam
+_FREE = ("reshape", "squeeze")  # the same numbers in another form
+_BACKWARD = 3  # a step is about three forward passes
+
+
+@final
+@dataclass(frozen=True)
+class Cost:
+    """Of one run: operations if it spends its whole budget, bytes of its state, bytes while it computes a step."""
+
+    operations: float
+    state: int
+    workspace: int
+
+
+def cost(run: Run) -> Cost:
+    """Estimate the cost of a run."""
+    parameters, forward = _one_more(run.model, run.interface)
+    sets, examples = 2, run.task.sizes.validation or run.evaluation  # a clean set, and one like the training data
+    steps, evaluations = run.stop.budget, 1 + run.stop.budget / run.stop.every
+    return Cost(
+        operations=forward.operations * (steps * run.batch * _BACKWARD + evaluations * sets * examples),
+        state=_BYTES * (_COPIES * parameters + sets * examples * run.interface.length * (run.interface.features or 1)),
+        workspace=_BYTES * max(2 * run.batch * forward.written, 3 * examples * forward.largest),
+    )
+
+
+class _Count(NamedTuple):
+    """Of a traced program: operations, numbers written, and those of its largest array."""
+
+    operations: float
+    written: int
+    largest: int
+
+
+@lru_cache(maxsize=4096)
+def _one_more(model: AnyModel, interface: Interface) -> tuple[int, _Count]:
+    """Parameters of a model, and what a forward pass takes for one example more."""
+    parameters = jax.eval_shape(lambda: model.init(jax.random.key(0), interface))
+    each = (interface.length,) if interface.tokens is not None else (interface.length, interface.features)
+    kind = jnp.float32 if interface.tokens is None else jnp.int32
+
+    def count(examples: int) -> _Count:
+        keys = jax.eval_shape(lambda: jax.random.split(jax.random.key(0), examples))
+        inputs = jax.ShapeDtypeStruct((examples, *each), kind)
+        return _count(
+            jax.make_jaxpr(lambda p, x, key: model.batch(p, x, interface, key))(parameters, inputs, keys).jaxpr
+        )
+
+    one, two = count(1), count(2)
+    more = _Count(two.operations - one.operations, two.written - one.written, one.largest)
+    return sum(math.prod(x.shape) for x in jax.tree.leaves(parameters)), more
+
+
+def _count(program: Any) -> _Count:
+    """Add up the lines of a traced program, and of those that it calls."""
+    lines = [_Count(0.0, 0, 0)]
+    for line in program.eqns:
+        called = [x for x in map(_program, line.params.values()) if x is not None]
+        if called:
+            lines += map(_count, called)
+            continue
+        if line.primitive.name in _FREE:
+            continue
+        size = sum(math.prod(out.aval.shape) for out in line.outvars)
+        operations = size
+        if line.primitive.name == "dot_general":
+            (contracted, _), _ = line.params["dimension_numbers"]
+            operations *= 2 * math.prod(line.invars[0].aval.shape[i] for i in contracted)
+        lines.append(_Count(operations, size, size))
+    return _Count(sum(x.operations for x in lines), sum(x.written for x in lines), max(x.largest for x in lines))
+
+
+def _program(parameter: Any) -> Any:
+    inner = getattr(parameter, "jaxpr", parameter)
+    return inner if hasattr(inner, "eqns") else None
+
+
+def machine_speed() -> float:
+    """Operations a second of this machine, all cores together, by a product of matrices."""
+    x, best = np.ones((1024, 1024), np.float32), math.inf
+    for _ in range(6):
+        began = time.perf_counter()
+        _ = x @ x
+        best = min(best, time.perf_counter() - began)
+    return 2 * 1024**3 / best

@@ -1,0 +1,69 @@
+"""The executor that is this process itself: one cohort at a time, on all of its cores."""
+
+import os
+import warnings
+from collections.abc import Iterator, Sequence
+from typing import final
+
+import jax
+
+from daybreak.lab.compute.executor import Event
+from daybreak.lab.compute.messages import Job, Message, Started
+from daybreak.lab.compute.programs import WORTH_KEEPING, program_cache
+from daybreak.lab.compute.work import work
+from daybreak.training.lanes import at_once
+
+
+@final
+class InlineExecutor:
+    """Computes when asked for events. A job that hangs hangs here too, as a person expects of a command."""
+
+    def __init__(self) -> None:
+        self._jobs: dict[int, Iterator[Message]] = {}
+
+    def open(self) -> None:
+        """Have JAX keep what it compiles, and be silent if it cannot: it only costs time."""
+        jax.config.update("jax_compilation_cache_dir", str(program_cache()))
+        jax.config.update("jax_persistent_cache_min_compile_time_secs", WORTH_KEEPING)
+        warnings.filterwarnings("ignore", "Error (reading|writing) persistent compilation cache")
+
+    def close(self) -> None:
+        """Forget what is under way."""
+        self._jobs.clear()
+
+    @property
+    def workers(self) -> int:
+        """One job at a time."""
+        return 1
+
+    @property
+    def memory(self) -> float:
+        """This machine's memory, with some to spare."""
+        return 0.8 * os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+
+    @property
+    def at_once(self) -> float:
+        """As `Lanes` do here."""
+        return at_once()
+
+    def submit(self, number: int, job: Job) -> None:
+        """Take up a job."""
+        self._jobs[number] = _all(job)
+
+    def events(self, timeout: float) -> Sequence[Event]:
+        """Compute until there is news."""
+        for number, messages in list(self._jobs.items()):
+            message = next(messages, None)
+            if message is not None:
+                return [Event(number, message)]
+            del self._jobs[number]
+        return []
+
+    def kill(self, number: int) -> None:
+        """Forget a job."""
+        self._jobs.pop(number, None)
+
+
+def _all(job: Job) -> Iterator[Message]:
+    yield Started("this process")
+    yield from work(job)

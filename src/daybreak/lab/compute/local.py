@@ -1,0 +1,176 @@
+"""The local executor: worker processes of this machine, each on cores of its own.
+
+A worker is a fresh interpreter at the other end of a socket. Its cores are fixed before JAX starts, and JAX takes as
+many threads as it has cores: the number of threads decides the order in which sums are taken, hence the last bits of a
+measurement, so it is a setting (one by default) and not a matter of how busy the machine is.
+"""
+
+import os
+import selectors
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import final
+
+from daybreak.lab.compute._frames import send, take
+from daybreak.lab.compute.executor import Event
+from daybreak.lab.compute.messages import Died, Ended, Job, Started, decode, encode
+from daybreak.lab.compute.programs import keeping, program_cache
+
+_PATIENCE = 60.0  # seconds for a worker to take a job; it listens at all times, so it is stopped or swapped out
+_CHUNK = 1 << 20
+
+
+@final
+class LocalExecutor:
+    """Worker processes on this machine, started when they are needed and replaced when they die."""
+
+    def __init__(self, workers: int | None = None, threads: int = 1, cache: Path | None = None):
+        """Nothing is started yet.
+
+        Args:
+            workers: processes at a time; by default as many as there are cores for.
+            threads: of each worker.
+            cache: folder for compiled programs, so that a worker's successor need not compile them again; by default the
+                user's own.
+        """
+        self._cores = sorted(os.sched_getaffinity(0))
+        self._threads = min(threads, len(self._cores))
+        self._slots: list[_Worker | None] = [None] * (workers or max(1, len(self._cores) // self._threads))
+        self._cache = cache or program_cache()
+        self._selector = selectors.DefaultSelector()
+        self._events: list[Event] = []
+
+    def open(self) -> None:
+        """Workers are started when there is work."""
+
+    def close(self) -> None:
+        """Kill all workers."""
+        for slot in range(len(self._slots)):
+            self._end(slot)
+
+    @property
+    def workers(self) -> int:
+        """Processes at a time."""
+        return len(self._slots)
+
+    @property
+    def memory(self) -> float:
+        """An equal part of this machine's memory, with some to spare."""
+        return 0.8 * os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / self.workers
+
+    @property
+    def at_once(self) -> float:
+        """One per core of a worker."""
+        return self._threads
+
+    def submit(self, number: int, job: Job) -> None:
+        """Give a job to a worker that has none."""
+        slot = next(i for i, worker in enumerate(self._slots) if worker is None or worker.job is None)
+        worker = self._slots[slot] or self._start(slot)
+        worker.job = number
+        self._events.append(Event(number, Started(f"worker {slot + 1}")))
+        try:
+            worker.socket.settimeout(_PATIENCE)
+            send(worker.socket, encode(job))
+        except OSError as error:
+            self._lose(slot, str(error))
+
+    def events(self, timeout: float) -> Sequence[Event]:
+        """What workers have said."""
+        for key, _ in self._selector.select(0 if self._events else timeout):
+            self._hear(key.data)
+        events, self._events = self._events, []
+        return events
+
+    def kill(self, number: int) -> None:
+        """Kill the worker that has the job."""
+        for slot, worker in enumerate(self._slots):
+            if worker is not None and worker.job == number:
+                self._end(slot)
+
+    def _start(self, slot: int) -> "_Worker":
+        own = [self._cores[(slot * self._threads + i) % len(self._cores)] for i in range(self._threads)]
+        worker = self._slots[slot] = _Worker(own, self._environment())
+        self._selector.register(worker.socket, selectors.EVENT_READ, slot)
+        return worker
+
+    def _environment(self) -> dict[str, str]:
+        threads = str(self._threads)
+        return {
+            **os.environ,
+            "OMP_NUM_THREADS": threads,
+            "OPENBLAS_NUM_THREADS": threads,
+            **keeping(self._cache),
+        }
+
+    def _hear(self, slot: int) -> None:
+        worker = self._slots[slot]
+        assert worker is not None  # noqa: S101
+        try:
+            data = worker.socket.recv(_CHUNK)
+        except OSError:
+            data = b""
+        if not data:
+            self._lose(slot, worker.why())
+            return
+        worker.heard += data
+        while worker.job is not None and (whole := take(worker.heard)) is not None:
+            message = decode(whole)
+            self._events.append(Event(worker.job, message))
+            if isinstance(message, Ended):
+                worker.job = None
+
+    def _lose(self, slot: int, why: str) -> None:
+        worker = self._slots[slot]
+        if worker is not None and worker.job is not None:
+            self._events.append(Event(worker.job, Died(why)))
+        self._end(slot)
+
+    def _end(self, slot: int) -> None:
+        worker, self._slots[slot] = self._slots[slot], None
+        if worker is not None:
+            self._selector.unregister(worker.socket)
+            worker.end()
+
+
+class _Worker:
+    """A process and the socket to it."""
+
+    def __init__(self, cores: Sequence[int], environment: dict[str, str]):
+        self.job: int | None = None
+        self.heard = bytearray()
+        self.socket, other = socket.socketpair()
+        self._said = tempfile.TemporaryFile()  # noqa: SIM115 (closed by `end`)
+        with other:
+            self._process = subprocess.Popen(  # noqa: S603 (our own module, and numbers)
+                # -P: a file in the working directory must not stand in for a module.
+                [sys.executable, "-P", "-m", "daybreak.lab.compute.worker", str(other.fileno()), *map(str, cores)],
+                pass_fds=[other.fileno()],
+                stdin=subprocess.DEVNULL,
+                stdout=self._said,
+                stderr=self._said,
+                env=environment,
+                start_new_session=True,  # Ctrl-C is for the driver
+            )
+
+    def why(self) -> str:
+        """How the process ended, and its last words."""
+        try:
+            code = self._process.wait(timeout=5)
+        except subprocess.TimeoutExpired:
+            return "it closed its socket"
+        how = f"was killed by {signal.Signals(-code).name}" if code < 0 else f"ended with {code}"
+        self._said.seek(max(0, self._said.seek(0, os.SEEK_END) - 4000))
+        return f"its process {how}\n{self._said.read().decode(errors='replace')}".rstrip()
+
+    def end(self) -> None:
+        """Kill it, if it still lives."""
+        self._process.kill()
+        self._process.wait()
+        self.socket.close()
+        self._said.close()

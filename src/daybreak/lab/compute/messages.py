@@ -1,0 +1,147 @@
+"""What driver and workers say to each other, as bytes: a line of JSON and then raw data. Never pickle."""
+
+import json
+import struct
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, final
+
+from safetensors.numpy import load, save
+
+from daybreak.training import Record, Run, from_json, to_json
+
+
+@final
+@dataclass(frozen=True)
+class Job:
+    """Runs of a cohort to be trained, from these checkpoints on where there are any."""
+
+    runs: tuple[Run, ...]
+    checkpoints: Mapping[str, bytes]  # by the id of a run
+    every: float  # seconds between two checkpoints of a run, at least
+
+
+@final
+@dataclass(frozen=True)
+class Started:
+    """A worker has taken up the job."""
+
+    where: str
+
+
+@final
+@dataclass(frozen=True)
+class RunStatus:
+    """How a run that trains stood at its latest evaluation, on clean data."""
+
+    step: int
+    loss: float
+    accuracy: float | None  # where the task has one
+    attention: float  # to relevant positions, of the head that looks there most
+    emerged: int | None  # when that was seen; it goes on for its margin
+
+
+@final
+@dataclass(frozen=True)
+class Advanced:
+    """How far the members still in training have come."""
+
+    statuses: Mapping[str, RunStatus]  # by the id of a run
+
+
+@final
+@dataclass(frozen=True)
+class Checkpoint:
+    """Where a run stands."""
+
+    run: str
+    data: bytes
+
+
+@final
+@dataclass(frozen=True)
+class StartedOver:
+    """A checkpoint was of no use, and its run begins anew."""
+
+    run: str
+    why: str
+
+
+@final
+@dataclass(frozen=True)
+class Finished:
+    """What a run has measured; `seconds` is its share of the time that its cohort took."""
+
+    run: str
+    record: Record
+    seconds: float
+    device: str
+
+
+@final
+@dataclass(frozen=True)
+class Ended:
+    """The job is over. With a traceback: it raised, and members not yet finished are not trained."""
+
+    traceback: str | None = None
+
+
+@final
+@dataclass(frozen=True)
+class Died:
+    """The worker is gone, and the job with it. Said by an executor, not by a worker."""
+
+    why: str
+
+
+Message = Started | Advanced | Checkpoint | StartedOver | Finished | Ended | Died
+_KINDS: dict[str, type] = {x.__name__: x for x in (Started, StartedOver, Ended)}
+
+
+def encode(message: Job | Message) -> bytes:
+    """A message as bytes."""
+    match message:
+        case Job(runs, checkpoints, every):
+            head = {"runs": [to_json(run) for run in runs], "checkpoints": list(checkpoints), "every": every}
+            return _join("Job", head, *checkpoints.values())
+        case Advanced(statuses):
+            return _join("Advanced", {run: vars(status) for run, status in statuses.items()})
+        case Checkpoint(run, data):
+            return _join("Checkpoint", {"run": run}, data)
+        case Finished(run, record, seconds, device):
+            head = {"run": run, "outcome": record.outcome, "seconds": seconds, "device": device}
+            return _join("Finished", head, save({"step": record.steps} | record.curves))
+    return _join(type(message).__name__, dict(vars(message)))
+
+
+def decode(data: bytes) -> Any:
+    """The message that was encoded."""
+    kind, head, parts = _split(data)
+    match kind:
+        case "Job":
+            checkpoints = dict(zip(head["checkpoints"], parts, strict=True))
+            return Job(tuple(from_json(run) for run in head["runs"]), checkpoints, head["every"])
+        case "Advanced":
+            return Advanced({run: RunStatus(**status) for run, status in head.items()})
+        case "Checkpoint":
+            return Checkpoint(head["run"], parts[0])
+        case "Finished":
+            curves = dict(sorted(load(parts[0]).items()))  # as compiled programs order them; safetensors keeps no order
+            record = Record(curves.pop("step"), curves, head["outcome"])
+            return Finished(head["run"], record, head["seconds"], head["device"])
+    return _KINDS[kind](**head)
+
+
+def _join(kind: str, head: dict[str, Any], *parts: bytes) -> bytes:
+    text = json.dumps({"kind": kind, "head": head, "sizes": [len(part) for part in parts]}).encode()
+    return b"".join((struct.pack("<I", len(text)), text, *parts))
+
+
+def _split(data: bytes) -> tuple[str, dict[str, Any], list[bytes]]:
+    (size,) = struct.unpack_from("<I", data)
+    said = json.loads(data[4 : 4 + size])
+    parts, at = [], 4 + size
+    for length in said["sizes"]:
+        parts.append(bytes(data[at : at + length]))
+        at += length
+    return said["kind"], said["head"], parts

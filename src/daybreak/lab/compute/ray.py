@@ -1,0 +1,145 @@
+"""The Ray executor: cohorts on the nodes of a cluster, or of one started here for the occasion.
+
+A job is a Ray task that yields messages; Ray carries them to the driver, so nodes share no disk. Ray is told not to
+retry: the driver does, from checkpoints. Every node needs Daybreak installed, at the driver's version.
+"""
+
+import math
+import os
+import secrets
+import socket
+from collections.abc import Iterator, Sequence
+from typing import Any, final
+
+from daybreak.errors import RequestError
+from daybreak.lab.compute.executor import Event
+from daybreak.lab.compute.messages import Died, Ended, Job, Started, decode, encode
+from daybreak.lab.compute.programs import keeping, program_cache
+
+
+@final
+class RayExecutor:
+    """Tasks of a Ray cluster."""
+
+    def __init__(self, address: str | None = None, workers: int | None = None, threads: int = 1, gpus: float = 0.0):
+        """Nothing is connected yet.
+
+        Args:
+            address: of a running cluster, such as 10.0.0.1:6379 or "auto"; by default one is started on this machine.
+            workers: cohorts under way at a time; by default as many as the cluster has room for.
+            threads: cores for a cohort.
+            gpus: share of a GPU for a cohort.
+        """
+        os.environ["RAY_USAGE_STATS_ENABLED"] = "0"  # nothing is reported to anybody
+        os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")  # as Ray will, without its warning
+        if address is None:
+            # A cluster of our own listens on this machine only (Ray's word for it; seen in /proc/net/tcp) …
+            os.environ.setdefault("RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER", "0")
+            if "RAY_AUTH_MODE" not in os.environ:  # … obeys nobody else, and leaves no token in anybody's home
+                os.environ |= {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": secrets.token_hex(32)}
+        try:
+            import ray  # pyright: ignore[reportMissingImports]
+        except ImportError:
+            raise RequestError(
+                "executor = 'ray' is not allowed: Ray is not installed. Install it with pip install 'daybreak[ray]'."
+            ) from None
+        self._ray: Any = ray
+        self._address, self._workers, self._threads, self._gpus = address, workers, threads, gpus
+        self._jobs: dict[int, Any] = {}  # the stream of messages of each
+        self._task: Any = None
+
+    def open(self) -> None:
+        """Connect to the cluster, or start one."""
+        ray = self._ray
+        options: dict[str, Any] = {"logging_level": "ERROR", "log_to_driver": False}
+        if self._address is None:
+            options |= {"address": "local", "include_dashboard": False}
+            options["num_cpus"] = (self._workers or os.cpu_count() or 1) * self._threads
+        else:
+            options["address"] = self._address
+        try:
+            _knock(self._address)
+            ray.init(**options)
+        except (OSError, ValueError, RuntimeError, ray.exceptions.RayError) as error:
+            raise RequestError(
+                f"address = {self._address!r} is not allowed: no Ray cluster lets us in there ({str(error).splitlines()[0]}). "
+                "If it wants a token, set RAY_AUTH_MODE and RAY_AUTH_TOKEN as on its nodes."
+            ) from None
+        self._task = ray.remote(_stream).options(
+            num_cpus=self._threads, num_gpus=self._gpus, max_retries=0, num_returns="streaming"
+        )
+
+    def close(self) -> None:
+        """Cancel what is under way, and leave the cluster."""
+        for number in list(self._jobs):
+            self.kill(number)
+        self._ray.shutdown()
+
+    @property
+    def workers(self) -> int:
+        """Cohorts that the cluster has room for, now."""
+        if self._workers is not None:
+            return self._workers
+        if not self._ray.is_initialized():
+            return max(1, (os.cpu_count() or 1) // self._threads)
+        room = self._ray.cluster_resources()
+        by_cpu = room.get("CPU", 1) / self._threads
+        return max(1, int(min(by_cpu, room.get("GPU", 0) / self._gpus) if self._gpus else by_cpu))
+
+    @property
+    def memory(self) -> float:
+        """What the scantiest node has for a worker, with some to spare."""
+        if not self._ray.is_initialized():
+            return math.inf
+        nodes = [node["Resources"] for node in self._ray.nodes() if node["Alive"]]
+        return 0.8 * min(room.get("memory", 0) * self._threads / room["CPU"] for room in nodes if room.get("CPU"))
+
+    @property
+    def at_once(self) -> float:
+        """One per core of a worker, all on a GPU."""
+        return math.inf if self._gpus else self._threads
+
+    def submit(self, number: int, job: Job) -> None:
+        """Queue a task."""
+        self._jobs[number] = self._task.remote(encode(job), self._threads)
+
+    def events(self, timeout: float) -> Sequence[Event]:
+        """What tasks have yielded."""
+        if not self._jobs:
+            return []
+        streams = {stream: number for number, stream in self._jobs.items()}
+        ready, _ = self._ray.wait(list(streams), num_returns=len(streams), timeout=0)
+        if not ready:
+            ready, _ = self._ray.wait(list(streams), num_returns=1, timeout=timeout)
+        return [Event(streams[stream], self._next(streams[stream], stream)) for stream in ready]
+
+    def kill(self, number: int) -> None:
+        """Have Ray kill the task's process."""
+        self._ray.cancel(self._jobs.pop(number), force=True)
+
+    def _next(self, number: int, stream: Any) -> Any:
+        try:
+            message = decode(self._ray.get(next(stream)))
+        except (StopIteration, self._ray.exceptions.RayError) as error:
+            message = Died(f"{type(error).__name__}: {error}")
+        if isinstance(message, Ended | Died):
+            del self._jobs[number]
+        return message
+
+
+def _knock(address: str | None) -> None:
+    """Whether anybody is at home; Ray itself would wait for minutes."""
+    host, colon, port = (address or "").rpartition(":")
+    if colon and "//" not in host:
+        socket.create_connection((host, int(port)), timeout=10).close()
+
+
+def _stream(job: bytes, threads: int) -> Iterator[bytes]:
+    """The task: messages of a job, as bytes."""
+    os.environ["PJRT_NPROC"] = os.environ["NPROC"] = str(threads)  # before JAX starts its threads
+    os.environ |= keeping(program_cache())  # of the node this is
+    from daybreak.lab.compute.work import work
+
+    yield encode(Started(f"{socket.gethostname()} {os.getpid()}"))
+    for message in work(decode(job)):  # not `yield from map`: Ray at times sends into its generators
+        yield encode(message)

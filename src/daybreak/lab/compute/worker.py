@@ -1,0 +1,44 @@
+"""A worker process of the local executor: takes jobs from a socket, and sends back what they come to.
+
+    python -m daybreak.lab.compute.worker FD CORE [CORE …]
+
+It dies when the driver does: a thread of it listens to the socket at all times.
+"""
+
+import os
+import queue
+import socket
+import sys
+import threading
+from collections.abc import Sequence
+
+from daybreak.lab.compute._frames import receive, send
+
+
+def main(arguments: Sequence[str]) -> None:
+    """Work until the driver has no more to say."""
+    descriptor, *cores = (int(x) for x in arguments)
+    os.sched_setaffinity(0, cores)  # before JAX counts the cores
+    driver = socket.socket(fileno=descriptor)
+    jobs: queue.SimpleQueue[bytes] = queue.SimpleQueue()
+    threading.Thread(target=_listen, args=(driver, jobs), daemon=True).start()
+
+    from daybreak.lab.compute.messages import decode, encode
+    from daybreak.lab.compute.work import work
+
+    while True:
+        for message in work(decode(jobs.get())):
+            send(driver, encode(message))
+
+
+def _listen(driver: socket.socket, jobs: "queue.SimpleQueue[bytes]") -> None:
+    """Pass on jobs; with the driver's end of the socket gone, so is this process, whatever it is computing."""
+    try:
+        while True:
+            jobs.put(receive(driver))
+    finally:
+        os._exit(0)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

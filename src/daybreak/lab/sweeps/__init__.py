@@ -1,0 +1,1 @@
+"""The language of sweep files: settings, axes, ranges and expressions in, runs out."""
