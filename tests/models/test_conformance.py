@@ -149,8 +149,8 @@ def test_fields_are_plain_values(model: AnyModel, interface: Interface) -> None:
         (lambda: Transformer(dropout=1.0), "dropout = 1.0 is not allowed"),
         (lambda: _small(norm="batch"), "norm = 'batch' is not allowed: choose 'none', 'pre' or 'post'"),
         (lambda: MinimalAttention(heads=0), "heads = 0 is not allowed"),
-        (lambda: MinimalAttention().init(jax.random.key(0), VECTORS), "takes tokens"),
-        (lambda: ToyAttention().init(jax.random.key(0), TOKENS), "takes vectors"),
+        (lambda: MinimalAttention().check(VECTORS), "takes tokens"),
+        (lambda: ToyAttention().check(TOKENS), "takes vectors"),
     ],
 )
 def test_bad_requests(make, said: str, as_a_user) -> None:
