@@ -9,8 +9,9 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
 
+from daybreak._check import as_float, as_floats, as_int, check_bool, check_whole, is_plain
+from daybreak.errors import refuse
 from daybreak.interface import Interface
-from daybreak.tasks._check import as_float, as_floats, as_int, check_bool, check_whole, is_plain, refuse
 from daybreak.tasks._draw import below, uniform
 from daybreak.tasks._task import Circuit, Example, Guess, Sizes, Task, cross_entropy, share_correct
 

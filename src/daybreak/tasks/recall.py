@@ -10,8 +10,9 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray, UInt32
 
+from daybreak._check import as_float, as_int, check_choice, check_p, check_whole, is_plain
+from daybreak.errors import refuse
 from daybreak.interface import Interface
-from daybreak.tasks._check import as_float, as_int, check_choice, check_p, check_whole, is_plain, refuse
 from daybreak.tasks._draw import below, permutation, uniform
 from daybreak.tasks._task import Circuit, Example, Guess, Task, cross_entropy, share_correct
 

@@ -8,8 +8,9 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Int, PRNGKeyArray
 
+from daybreak._check import as_float, as_int, check_bool, check_choice, check_p, check_whole, is_plain
+from daybreak.errors import refuse
 from daybreak.interface import Interface
-from daybreak.tasks._check import as_float, as_int, check_bool, check_choice, check_p, check_whole, is_plain, refuse
 from daybreak.tasks._task import Example, Guess, Task
 
 

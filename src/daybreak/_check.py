@@ -1,7 +1,7 @@
-"""The door of a task: plain numbers are brought to one form, and bad ones are refused with a sentence.
+"""Checks of the fields of tasks and models: plain numbers get one form, and bad ones are refused with a sentence.
 
 Sizes are static and always plain. Scalars such as B and p may also be arrays or tracers, one value per member of a
-cohort; those were plain when their runs were described, and pass unchecked.
+cohort. Those were plain when their runs were described, and are not checked again.
 """
 
 import math
@@ -10,7 +10,7 @@ from typing import Any, get_args
 import jax
 import numpy as np
 
-from daybreak.errors import RequestError
+from daybreak.errors import refuse
 
 
 def as_int(value: Any) -> Any:
@@ -29,13 +29,6 @@ def as_float(value: Any) -> Any:
 def as_floats(values: Any) -> Any:
     """Several numbers, such as a list read from JSON, as a tuple of floats; anything else as it is."""
     return tuple(as_float(x) for x in values) if isinstance(values, list | tuple) else values
-
-
-def refuse(name: str, value: Any, at_fault: bool, why: str) -> None:
-    """Raise a `RequestError` that names the field, its value and what is allowed, if `at_fault`."""
-    if at_fault:
-        shown = f"{value:g}" if isinstance(value, float) else repr(value)
-        raise RequestError(f"{name} = {shown} is not allowed: {why}.")
 
 
 def check_whole(name: str, value: Any, least: int, what: str) -> None:
