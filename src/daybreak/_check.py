@@ -5,6 +5,7 @@ cohort. Those were plain when their runs were described, and are not checked aga
 """
 
 import math
+from numbers import Real
 from typing import Any, get_args
 
 import jax
@@ -41,7 +42,7 @@ def is_plain(name: str, value: Any) -> bool:
     """Whether a scalar field holds one number that can be checked here; what is neither number nor array is refused."""
     if isinstance(value, jax.Array | np.ndarray):
         return False
-    refuse(name, value, not isinstance(value, float), "it must be a number")
+    refuse(name, value, not isinstance(value, Real) or isinstance(value, bool), "it must be a number")
     refuse(name, value, not math.isfinite(value), "it must be finite")
     return True
 

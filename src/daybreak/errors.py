@@ -1,4 +1,4 @@
-"""The errors whose message is all that a user needs to read."""
+"""Errors whose message is all that a user needs, and the function that refuses a value."""
 
 from typing import Any, final
 
@@ -14,9 +14,9 @@ class RequestError(ValueError):
 
 @final
 class WorkError(RuntimeError):
-    """Work that was asked for rightly and still cannot be done, such as for a disk that is full.
+    """A valid request whose work cannot be done, for example because the disk is full.
 
-    Its message is one sentence that says what is safe and what to do. The command shows it on stderr and exits with 1.
+    Its message is one sentence that states what is safe and what to do. The command shows it on stderr and exits with 1.
     """
 
 
