@@ -46,7 +46,7 @@ class Demo:
             law = studies[figure]["laws"][name]
             console.print(f"\n  {figure}, {name}", style="bold", highlight=False)
             console.print(f"    paper  {paper}", highlight=False)
-            console.print(f"    here   {law['formula']}   R² {law['r2']:.4f}", highlight=False)
+            console.print(f"    ours   {law['formula']}   R² {law['r2']:.4f}", highlight=False)
         console.print("\nClaims", style="bold")
         for one in data["reproduced"]:
             for claim in one["claims"]:
