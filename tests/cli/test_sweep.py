@@ -37,12 +37,23 @@ def test_a_dry_run_plans_and_writes_nothing(capsys) -> None:
     assert sorted(Path().iterdir()) == before
 
 
+def test_a_dry_run_keeps_settings_of_one_name_apart(capsys) -> None:
+    """A Markov chain has lag weights, and a Transformer initial weights."""
+    Path("weights.toml").write_text(
+        '[task]\nname = "markov"\nL = 2\nweights = [[0.7, 0.3], [0.5, 0.5]]\n[model]\nname = "transformer"\n'
+    )
+    assert main(["sweep", "weights.toml", "--dry-run", "--workers", "1", "--json"]) == 0
+    cohorts = json.loads(capsys.readouterr().out)["cohorts"]
+    assert sorted(x for cohort in cohorts for x in cohort["task_weights"]) == [[0.5, 0.5], [0.7, 0.3]]
+    assert not any({"weights", "model_weights"} & set(cohort) for cohort in cohorts)
+
+
 @pytest.mark.parametrize(
     ("line", "said"),
     [
         ("bad.toml", "bad.toml: Unclosed array (at line 8, column 1)."),
         ("none.toml", "sweep file 'none.toml' cannot be read: No such file or directory."),
-        ("misfit.toml", "the toy model is not allowed here"),
+        ("misfit.toml", "model 'toy' is not allowed with this task"),
         ("toy.toml --lab a_file", "lab = 'a_file' is not allowed: it is a file"),
         ("toy.toml --workers -1", "workers = -1 is not allowed: it must be at least 0."),
         ("toy.toml --workers x", "'x' is not a whole number"),

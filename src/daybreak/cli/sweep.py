@@ -1,15 +1,15 @@
 """`daybreak sweep`: all runs of a sweep file, on this machine or on a Ray cluster."""
 
-import os
 import shlex
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, final
+from typing import TYPE_CHECKING, Annotated, Literal, final
 
 import tyro
 from rich.console import Console
 
+from daybreak._machine import cores
 from daybreak.cli._answer import Answer, Json, WholeNumber, check_new_folder, table
 from daybreak.cli._watch import clock, watching
 from daybreak.errors import RequestError
@@ -129,7 +129,7 @@ class Sweep:
         lab, executor = Lab(self.lab), self._executor()
         todo = lab.missing(runs)
         cohorts = pack(todo, executor.workers, executor.memory, executor.at_once)
-        speed = machine_speed() * min(1, self.threads / (os.cpu_count() or 1))  # of one worker
+        speed = machine_speed() * min(1, self.threads / len(cores()))  # of one worker
         programs = len({shape(cohort.runs[0]) for cohort in cohorts})
         seconds = sum(cohort.operations for cohort in cohorts) / speed + _COMPILING * programs
         data = {
@@ -148,17 +148,12 @@ class Sweep:
 
 
 def _settings(cohorts: "list[Cohort]") -> list[dict[str, list]]:
-    """For each cohort the values of the settings that differ between those runs of a sweep that have them, but for the seed."""
+    """For each cohort the values of those settings that differ between the runs of the sweep; not the seed, nor the budget."""
+    from daybreak.lab import index
     from daybreak.training import to_json
 
-    def flat(run: "Run") -> dict[str, Any]:
-        parts = to_json(run)
-        own = {key: value for part in parts.values() if isinstance(part, dict) for key, value in part.items()}
-        named = {part: value["name"] for part, value in parts.items() if isinstance(value, dict) and "name" in value}
-        return named | own | {"batch": run.batch}
-
-    rows = [[flat(run) for run in cohort.runs] for cohort in cohorts]
-    names = list(dict.fromkeys(name for row in rows for run in row for name in run if name not in ("name", "budget")))
+    rows = [[index.settings(to_json(run)) for run in cohort.runs] for cohort in cohorts]
+    names = list(dict.fromkeys(name for row in rows for run in row for name in run if name not in ("seed", "budget")))
     values = {name: {repr(run[name]) for row in rows for run in row if name in run} for name in names}
     differing = [name for name in names if len(values[name]) > 1]
     return [{name: sorted({run[name] for run in row if name in run}, key=str) for name in differing} for row in rows]

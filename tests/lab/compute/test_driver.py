@@ -27,7 +27,7 @@ def _workers() -> list[int]:
     for entry in Path("/proc").iterdir():
         try:
             parent = int((entry / "stat").read_text().rpartition(")")[2].split()[1])
-            if parent == os.getpid() and b"daybreak.lab.compute.worker" in (entry / "cmdline").read_bytes():
+            if parent == os.getpid() and b"daybreak.lab.compute.local_worker" in (entry / "cmdline").read_bytes():
                 found.append(int(entry.name))
         except (OSError, ValueError, IndexError):
             continue
@@ -73,6 +73,24 @@ def test_company_and_threads_of_tiny_runs_do_not_matter(undisturbed: Path, progr
     expected = measurements(undisturbed)
     for name, measured in measurements(tmp_path).items():
         assert measured == expected[name]
+
+
+def test_a_sweep_where_the_system_cannot_fix_cores(
+    undisturbed: Path, programs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As on macOS: neither this process nor its workers have the calls."""
+    for name in ("sched_getaffinity", "sched_setaffinity"):
+        monkeypatch.delattr(os, name)
+    (tmp_path / "sitecustomize.py").write_text(
+        "import os, pathlib\n"
+        "del os.sched_getaffinity, os.sched_setaffinity\n"
+        "pathlib.Path(__file__).with_name('seen').touch()\n"
+    )
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path), prepend=os.pathsep)
+    state = carry_out(tmp_path / "lab", programs, runs=RUNS[:2])
+    assert (tmp_path / "seen").exists(), "the worker had them"
+    assert state.outcomes.total() == 2
+    assert measurements(tmp_path / "lab").items() <= measurements(undisturbed).items()
 
 
 def test_a_run_that_raises_takes_no_other_with_it(undisturbed: Path, programs: Path, tmp_path: Path) -> None:

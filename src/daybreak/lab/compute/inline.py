@@ -1,12 +1,12 @@
 """The executor that is this process itself: one cohort at a time, on all of its cores."""
 
-import os
 import warnings
 from collections.abc import Iterator, Sequence
 from typing import final
 
 import jax
 
+from daybreak import _machine
 from daybreak.lab.compute.executor import Event
 from daybreak.lab.compute.messages import Job, Message, Started
 from daybreak.lab.compute.programs import WORTH_KEEPING, program_cache
@@ -39,7 +39,7 @@ class InlineExecutor:
     @property
     def memory(self) -> float:
         """This machine's memory, with some to spare."""
-        return 0.8 * os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+        return 0.8 * _machine.memory()
 
     @property
     def at_once(self) -> float:

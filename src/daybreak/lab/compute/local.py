@@ -16,6 +16,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import final
 
+from daybreak import _machine
 from daybreak.lab.compute._frames import send, take
 from daybreak.lab.compute.executor import Event
 from daybreak.lab.compute.messages import Died, Ended, Job, Started, decode, encode
@@ -38,7 +39,7 @@ class LocalExecutor:
             cache: folder for compiled programs, so that a worker's successor need not compile them again; by default the
                 user's own.
         """
-        self._cores = sorted(os.sched_getaffinity(0))
+        self._cores = _machine.cores()
         self._threads = min(threads, len(self._cores))
         self._slots: list[_Worker | None] = [None] * (workers or max(1, len(self._cores) // self._threads))
         self._cache = cache or program_cache()
@@ -61,7 +62,7 @@ class LocalExecutor:
     @property
     def memory(self) -> float:
         """An equal part of this machine's memory, with some to spare."""
-        return 0.8 * os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / self.workers
+        return 0.8 * _machine.memory() / self.workers
 
     @property
     def at_once(self) -> float:
@@ -105,6 +106,7 @@ class LocalExecutor:
             **os.environ,
             "OMP_NUM_THREADS": threads,
             "OPENBLAS_NUM_THREADS": threads,
+            **_machine.thread_limit(self._threads),  # where cores cannot be fixed
             **keeping(self._cache),
         }
 
@@ -149,7 +151,14 @@ class _Worker:
         with other:
             self._process = subprocess.Popen(  # noqa: S603 (our own module, and numbers)
                 # -P: a file in the working directory must not stand in for a module.
-                [sys.executable, "-P", "-m", "daybreak.lab.compute.worker", str(other.fileno()), *map(str, cores)],
+                [
+                    sys.executable,
+                    "-P",
+                    "-m",
+                    "daybreak.lab.compute.local_worker",
+                    str(other.fileno()),
+                    *map(str, cores),
+                ],
                 pass_fds=[other.fileno()],
                 stdin=subprocess.DEVNULL,
                 stdout=self._said,

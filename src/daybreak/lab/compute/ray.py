@@ -11,6 +11,7 @@ import socket
 from collections.abc import Iterator, Sequence
 from typing import Any, final
 
+from daybreak import _machine
 from daybreak.errors import RequestError
 from daybreak.lab.compute.executor import Event
 from daybreak.lab.compute.messages import Died, Ended, Job, Started, decode, encode
@@ -54,7 +55,7 @@ class RayExecutor:
         options: dict[str, Any] = {"logging_level": "ERROR", "log_to_driver": False}
         if self._address is None:
             options |= {"address": "local", "include_dashboard": False}
-            options["num_cpus"] = (self._workers or os.cpu_count() or 1) * self._threads
+            options["num_cpus"] = (self._workers or len(_machine.cores())) * self._threads
         else:
             options["address"] = self._address
         try:
@@ -81,7 +82,7 @@ class RayExecutor:
         if self._workers is not None:
             return self._workers
         if not self._ray.is_initialized():
-            return max(1, (os.cpu_count() or 1) // self._threads)
+            return max(1, len(_machine.cores()) // self._threads)
         room = self._ray.cluster_resources()
         by_cpu = room.get("CPU", 1) / self._threads
         return max(1, int(min(by_cpu, room.get("GPU", 0) / self._gpus) if self._gpus else by_cpu))
@@ -136,7 +137,7 @@ def _knock(address: str | None) -> None:
 
 def _stream(job: bytes, threads: int) -> Iterator[bytes]:
     """The task: messages of a job, as bytes."""
-    os.environ["PJRT_NPROC"] = os.environ["NPROC"] = str(threads)  # before JAX starts its threads
+    os.environ |= _machine.thread_limit(threads)  # before JAX starts its threads
     os.environ |= keeping(program_cache())  # of the node this is
     from daybreak.lab.compute.work import work
 

@@ -1,6 +1,6 @@
 """A worker process of the local executor: takes jobs from a socket, and sends back what they come to.
 
-    python -m daybreak.lab.compute.worker FD CORE [CORE …]
+    python -m daybreak.lab.compute.local_worker FD CORE [CORE …]
 
 It dies when the driver does: a thread of it listens to the socket at all times.
 """
@@ -12,13 +12,14 @@ import sys
 import threading
 from collections.abc import Sequence
 
+from daybreak import _machine
 from daybreak.lab.compute._frames import receive, send
 
 
 def main(arguments: Sequence[str]) -> None:
     """Work until the driver has no more to say."""
     descriptor, *cores = (int(x) for x in arguments)
-    os.sched_setaffinity(0, cores)  # before JAX counts the cores
+    _machine.pin(cores)  # before JAX counts the cores
     driver = socket.socket(fileno=descriptor)
     jobs: queue.SimpleQueue[bytes] = queue.SimpleQueue()
     threading.Thread(target=_listen, args=(driver, jobs), daemon=True).start()
