@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from daybreak.lab.compute.executor import Executor
     from daybreak.training import Run
 
-_ROWS, _COLUMNS = 10, 6  # of what a dry run shows: cohorts, and settings in which they differ
-_COMPILING = 10  # seconds that a program takes, by experience
+_ROWS, _COLUMNS = 10, 6  # of a dry run: cohorts, and settings that differ between them
+_COMPILING = 10  # seconds to compile a program, as seen on small models
 
 
 @final
@@ -40,36 +40,35 @@ class Sweep:
         Literal["local", "ray"], tyro.conf.arg(help="Processes of this machine, or tasks of a Ray cluster.")
     ] = "local"
     workers: Annotated[
-        WholeNumber, tyro.conf.arg(help="Cohorts trained at a time; 0: as many as there are cores for.")
+        WholeNumber, tyro.conf.arg(help="Cohorts trained at the same time; 0: as many as there are cores.")
     ] = 0
     threads: Annotated[
         WholeNumber, tyro.conf.arg(help="Cores for each worker. Measurements depend on it, in their last bits.")
     ] = 1
-    gpus: Annotated[float, tyro.conf.arg(help="Share of a GPU for each worker, with --executor ray.")] = 0.0
+    gpus: Annotated[float, tyro.conf.arg(help="GPUs for each worker, or a fraction of one; with --executor ray.")] = 0.0
     address: Annotated[
-        str, tyro.conf.arg(metavar="HOST:PORT", help="Ray cluster to connect to; if empty one is started here.")
+        str,
+        tyro.conf.arg(metavar="HOST:PORT", help="Ray cluster to connect to; if empty, one is started on this machine."),
     ] = ""
     retries: Annotated[
         WholeNumber, tyro.conf.arg(help="Times a run is tried again before it is recorded as failed.")
     ] = 2
-    patience: Annotated[float, tyro.conf.arg(help="Seconds without a word after which a worker is taken to hang.")] = (
-        1800.0
-    )
+    patience: Annotated[float, tyro.conf.arg(help="Seconds without a message after which a worker is killed.")] = 1800.0
     checkpoint: Annotated[float, tyro.conf.arg(help="Seconds between two checkpoints of a run, at least.")] = 30.0
     dry_run: Annotated[
         bool,
         tyro.conf.FlagCreatePairsOff,
-        tyro.conf.arg(help="Show runs, cohorts and the time they take, and do nothing."),
+        tyro.conf.arg(help="Show runs, cohorts and an estimate of the time; train nothing."),
     ] = False
     json: Json = False
 
     def answer(self) -> Answer:
-        """Plan, or carry out."""
+        """Show the plan, or train."""
         from daybreak.lab.sweeps import sweep
 
         self._check()
         runs = sweep.read(self.file)
-        return self._plan(runs) if self.dry_run else self._carry_out(runs)
+        return self._plan(runs) if self.dry_run else self._train(runs)
 
     def _check(self) -> None:
         check_new_folder("lab", self.lab)
@@ -97,7 +96,7 @@ class Sweep:
 
         return LocalExecutor(self.workers or None, self.threads)
 
-    def _carry_out(self, runs: "list[Run]") -> Answer:
+    def _train(self, runs: "list[Run]") -> Answer:
         from daybreak.lab import Lab
         from daybreak.lab.compute.driver import Rules, train_missing
 
@@ -112,12 +111,13 @@ class Sweep:
 
     def _show(self, console: Console, state: "State") -> None:
         counted = ", ".join(f"{count:,} {outcome}" for outcome, count in sorted(state.outcomes.items()))
-        before = f"{state.existing:,} were there before" if state.existing else ""
+        before = f"{state.existing:,} were in the lab before" if state.existing else ""
         details = "; ".join(x for x in (counted, before) if x)
         console.print(f"{state.total:,} runs in lab {str(self.lab)!r}: {details}.", markup=False, highlight=False)
         if state.outcomes["failed"]:
             console.print(
-                "The same command tries the failed ones again; daybreak runs show ID says why.", highlight=False
+                "The same command tries the failed runs again; 'daybreak runs show ID' shows why they failed.",
+                highlight=False,
             )
 
     def _plan(self, runs: "list[Run]") -> Answer:
@@ -162,7 +162,8 @@ def _settings(cohorts: "list[Cohort]") -> list[dict[str, list]]:
 def _show_plan(console: Console, data: dict) -> None:
     todo, cohorts = data["runs"] - data["existing"], data["cohorts"]
     console.print(
-        f"{data['runs']:,} runs, of which {data['existing']:,} are in the lab and {todo:,} are to do.", highlight=False
+        f"{data['runs']:,} runs, of which {data['existing']:,} are in the lab and {todo:,} are to be trained.",
+        highlight=False,
     )
     if not cohorts:
         return
@@ -183,7 +184,7 @@ def _show_plan(console: Console, data: dict) -> None:
     if len(cohorts) > _ROWS:
         console.print(f"and {len(cohorts) - _ROWS:,} shorter ones", highlight=False)
     console.print(
-        f"About {clock(data['seconds_at_most'])} if every run spends its budget; those that emerge end sooner. Estimated by "
+        f"About {clock(data['seconds_at_most'])} if every run uses its whole budget; runs that emerge end earlier. Estimated by "
         f"counting operations, at {speed / 1e9:.0f} GFLOP/s for each worker (a matrix product, measured now), "
         f"and {_COMPILING} s for each of {data['programs']:,} programs to compile.",
         highlight=False,

@@ -105,7 +105,7 @@ def test_a_run_that_hangs_is_given_up(programs: Path, tmp_path: Path) -> None:
     forever = replace(RUNS[0], stop=Stop(budget=10**9, every=10**9))
     state = carry_out(tmp_path, programs, runs=[forever], rules=Rules(retries=0, patience=6.0))
     assert state.outcomes == {"failed": 1}
-    assert "had not said a word for 6 seconds" in _result(tmp_path, forever)["traceback"]
+    assert "it sent no message for 6 seconds" in _result(tmp_path, forever)["traceback"]
     assert not _workers()
 
 
@@ -136,9 +136,8 @@ def test_interrupted_it_says_what_is_safe(programs: Path, tmp_path: Path) -> Non
 
     with pytest.raises(KeyboardInterrupt) as stop:
         carry_out(tmp_path, programs, on_change=interrupt)
-    said = str(stop.value)
     done = len(list((tmp_path / "runs").glob("*/result.json")))
-    assert said == (
+    assert str(stop.value) == (
         f"Interrupted: {done} of 24 runs are safe in lab {str(tmp_path)!r}. Run the same command again to go on."
     )
     assert not _workers()
