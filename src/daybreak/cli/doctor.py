@@ -1,6 +1,5 @@
 """`daybreak doctor`: is this machine ready?"""
 
-import os
 import platform
 import shutil
 import time
@@ -12,6 +11,7 @@ from typing import final
 from rich.console import Console
 
 from daybreak import __version__
+from daybreak._machine import cores
 from daybreak.cli._answer import Answer, Json, table
 
 _PACKAGES = ("jax", "jaxlib", "diffrax", "numpy", "scipy", "pyarrow", "matplotlib", "tyro", "rich")
@@ -40,7 +40,7 @@ class Doctor:
             "versions": {"daybreak": __version__} | {name: _version(name) for name in _PACKAGES},
             "python": platform.python_version(),
             "system": f"{platform.system()} {platform.machine()}",
-            "cores": os.cpu_count(),
+            "cores": len(cores()),
             "devices": [f"{device.platform}: {device.device_kind}" for device in jax.devices()],
             "free_disk_gb": round(shutil.disk_usage(Path.cwd()).free / 1e9, 1),
             "self_check": {
