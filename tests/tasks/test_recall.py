@@ -45,6 +45,27 @@ def test_slots_are_independent_up_to_the_condition(draw, placement, B):
     assert agrees(counts, expected)
 
 
+@pytest.mark.parametrize("B", [1.0, 1.5, 3.0, 4.0])
+def test_one_plus_is_one_slot_and_chance_in_the_others(draw, B):
+    """The law of which slots hold the query: a first one at random, each other one with probability (B − 1)/(N − 1)."""
+    _, examples = draw(Recall(N=4, V=6, B=B), 10_000)
+    keys, _, query = columns(examples)
+    placed = keys == query[:, None]
+    counts = np.bincount(placed @ (1 << np.arange(4)), minlength=16)
+    size = np.array([pattern.bit_count() for pattern in range(16)])
+    rate = (B - 1) / 3
+    expected = size / 4 * np.where(size > 0, rate ** np.maximum(size - 1, 0) * (1 - rate) ** (4 - size), 0)
+    np.testing.assert_allclose([expected.sum(), expected @ size], [1, B])  # B occurrences on average
+    assert agrees(counts, expected)
+
+
+@pytest.mark.parametrize("task", [Recall(N=12, V=64), Recall(N=12, V=64, p=0.5), Recall(N=1, V=2)])
+def test_without_repetition_there_is_exactly_one_copy(draw, task):
+    _, examples = draw(task, 5_000)
+    keys, _, query = columns(examples)
+    assert ((keys == query[:, None]).sum(axis=1) == 1).all()
+
+
 @pytest.mark.parametrize("B", [1, 2, 6])
 def test_exactly_means_exactly_at_uniform_slots(draw, B):
     _, examples = draw(Recall(N=6, V=8, B=B, placement="exactly"), 10_000)
@@ -56,7 +77,7 @@ def test_exactly_means_exactly_at_uniform_slots(draw, B):
 
 @pytest.mark.parametrize("B", [1.0, 3.0])
 def test_occurrences_at_the_published_size_are_truncated_binomial(draw, B):
-    _, examples = draw(Recall(B=B), 10_000)
+    _, examples = draw(Recall(B=B, placement="at-least-one"), 10_000)
     counts = np.bincount(examples.relevant.sum(axis=(1, 2)), minlength=9)
     counts = np.append(counts[:8], counts[8:].sum())
     expected = stats.binom.pmf(np.arange(9), 32, B / 32)

@@ -38,6 +38,7 @@ REFUSED = [
     (Recall, {"B": float("inf")}, "B = inf ", "finite"),
     (Recall, {"B": 1.5, "placement": "exactly"}, "B = 1.5 ", "whole number"),
     (Recall, {"p": 1.0}, "p = 1 ", "[0, 1)"),
+    (Recall, {"B": 0.5}, "B = 0.5 ", "at least once"),
     (Recall, {"placement": "often"}, "placement = 'often' ", "'exactly'"),
     (MarkovChain, {"d": 1}, "d = 1 ", "at least 2"),
     (MarkovChain, {"K": 0}, "K = 0 ", "at least 1"),

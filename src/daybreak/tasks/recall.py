@@ -16,7 +16,7 @@ from daybreak.interface import Interface
 from daybreak.tasks._draw import below, permutation, uniform
 from daybreak.tasks._task import Circuit, Example, Guess, Task, cross_entropy, fraction_correct
 
-Placement = Literal["at-least-one", "bernoulli", "exactly"]
+Placement = Literal["one-plus", "exactly", "at-least-one", "bernoulli"]
 
 
 class RecallWorld(NamedTuple):
@@ -32,12 +32,14 @@ class Recall(Task[RecallWorld]):
     Keys are at positions 0, 2, …, each before its value; the query is last. A random permutation of the tokens, new
     for every sequence, maps keys to values. Other keys than the query are drawn without replacement.
 
-    Each slot holds the query's pair with probability B/N. A fraction (1 − B/N)^N of sequences would have no occurrence
-    and could not be answered; `placement` decides about them:
-        at-least-one: the slots are drawn given that one of them holds it, so it occurs B / (1 − (1 − B/N)^N) times
-            on average.
-        bernoulli: they are kept, as in the paper's text; no position is relevant in them.
-        exactly: B slots hold it in every sequence.
+    `placement` decides which of the N slots hold the query's pair:
+        one-plus: one random slot in every sequence, and each other slot with probability (B − 1)/(N − 1): B times on
+            average, exactly once at B = 1.
+        exactly: B random slots in every sequence.
+        at-least-one: each slot with probability B/N, given that one of them does: B / (1 − (1 − B/N)^N) times on
+            average, which is 1.6 at B = 1 for large N. So this one repeats also at B = 1.
+        bernoulli: each slot with probability B/N, as in the paper's text. A fraction (1 − B/N)^N of the sequences does
+            not hold it and cannot be answered; no position is relevant in them.
 
     Example:
         >>> task = Recall(N=4, V=16)
@@ -48,10 +50,10 @@ class Recall(Task[RecallWorld]):
 
     N: int = eqx.field(static=True, converter=as_int, default=32)  # Pairs in the context.
     V: int = eqx.field(static=True, converter=as_int, default=256)  # Different tokens, keys and values alike.
-    B: float = eqx.field(converter=as_float, default=1.0)  # Occurrences of the query's pair, N × its chance in a slot.
+    B: float = eqx.field(converter=as_float, default=1.0)  # Occurrences of the query's pair; see `placement`.
     p: float = eqx.field(converter=as_float, default=0.0)  # Probability that the query is one of two repeated tokens.
-    # How often the query's pair occurs: binomial but never zero, binomial, or exactly B times.
-    placement: Placement = eqx.field(static=True, default="at-least-one")
+    # How often the query's pair occurs: once and more by chance, exactly B times, binomial but never zero, or binomial.
+    placement: Placement = eqx.field(static=True, default="one-plus")
 
     def __check_init__(self):
         check_whole("N", self.N, 1, "the number of pairs")
@@ -62,6 +64,8 @@ class Recall(Task[RecallWorld]):
         if is_plain("B", self.B):
             refuse("B", self.B, self.B <= 0, "the occurrences of the query must be above 0")
             refuse("B", self.B, self.B > self.N, f"the query can occur at most N = {self.N} times")
+            alone = self.placement == "one-plus" and self.B < 1
+            refuse("B", self.B, alone, "with placement = 'one-plus' the query occurs at least once")
             whole = self.placement != "exactly" or self.B % 1 == 0
             refuse("B", self.B, not whole, "with placement = 'exactly' it must be a whole number")
         check_p(self.p)
@@ -116,6 +120,9 @@ class Recall(Task[RecallWorld]):
     def _placed(self, bits: UInt32[Array, " draws"]) -> Bool[Array, " N"]:
         """Which slots hold the query's pair."""
         match self.placement:
+            case "one-plus":
+                others = uniform(bits[:-1]) < (self.B - 1) / max(self.N - 1, 1)
+                return others | (jnp.arange(self.N) == below(bits[-1:], self.N))
             case "exactly":
                 return permutation(bits[:-1]) < self.B
             case "bernoulli":
@@ -125,7 +132,7 @@ class Recall(Task[RecallWorld]):
 
     def clean(self) -> "Recall":
         """The query's pair occurs exactly once, and no query is more frequent than another."""
-        return replace(self, B=1.0, p=0.0, placement="exactly")
+        return replace(self, B=1.0, p=0.0, placement="one-plus" if self.placement == "one-plus" else "exactly")
 
     def loss(self, outputs: Float[Array, "1 V"], example: Example) -> Float[Array, ""]:
         """Cross-entropy of the query's value."""
