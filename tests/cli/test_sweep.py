@@ -31,9 +31,9 @@ def test_a_dry_run_plans_and_writes_nothing(capsys) -> None:
     assert sum(cohort["runs"] for cohort in plan["cohorts"]) == 24
     assert 10 < plan["seconds_at_most"] < 60
     assert main(["sweep", "toy.toml", "--dry-run", "--workers", "2"]) == 0
-    said = capsys.readouterr().out
-    assert "24 runs, of which 0 are in the lab and 24 are to be trained." in said
-    assert "1 cohort, longest first, for 2 workers" in said
+    message = capsys.readouterr().out
+    assert "24 runs, of which 0 are in the lab and 24 are to be trained." in message
+    assert "1 cohort, longest first, for 2 workers" in message
     assert sorted(Path().iterdir()) == before
 
 
@@ -49,7 +49,7 @@ def test_a_dry_run_keeps_settings_of_one_name_apart(capsys) -> None:
 
 
 @pytest.mark.parametrize(
-    ("line", "said"),
+    ("line", "message"),
     [
         ("bad.toml", "bad.toml: Unclosed array (at line 8, column 1)."),
         ("none.toml", "sweep file 'none.toml' cannot be read: No such file or directory."),
@@ -64,12 +64,12 @@ def test_a_dry_run_keeps_settings_of_one_name_apart(capsys) -> None:
         ("toy.toml --executor slurm", "Expected one of ('local', 'ray')"),
     ],
 )
-def test_a_wrong_request_is_one_sentence_and_writes_nothing(line: str, said: str, capsys) -> None:
+def test_a_wrong_request_is_one_sentence_and_writes_nothing(line: str, message: str, capsys) -> None:
     before = sorted(Path().iterdir())
     assert main(["sweep", *line.split()]) == 2
     out, err = capsys.readouterr()
     assert not out
-    assert said in err
+    assert message in err
     assert err.count("\n") == 1
     assert sorted(Path().iterdir()) == before
 
@@ -83,10 +83,10 @@ def test_what_is_seen_while_a_sweep_runs() -> None:
     state.began -= 60
     console = Console(width=100, file=io.StringIO())
     console.print(view(state))
-    said = console.file.getvalue()  # pyright: ignore[reportAttributeAccessIssue]
-    assert "8 of 24 runs · 4 emerged, 1 failed · 346 steps a second · at most about 3 min left" in said
-    assert "worker 1  2 runs at step 60 of 120  SingleLocation(T=4, d=2" in said
-    assert f"{RUNS[0].id[:8]} seed 0  step 60  loss 0.25    attention 0.50  emerged at step 40" in said
+    message = console.file.getvalue()  # pyright: ignore[reportAttributeAccessIssue]
+    assert "8 of 24 runs · 4 emerged, 1 failed · 346 steps a second · at most about 3 min left" in message
+    assert "worker 1  2 runs at step 60 of 120  SingleLocation(T=4, d=2" in message
+    assert f"{RUNS[0].id[:8]} seed 0  step 60  loss 0.25    attention 0.50  emerged at step 40" in message
     state.operations_before = 2e6
     assert state.seconds_left == pytest.approx(60 * 7.5 / 0.5, rel=0.01), (
         "work of earlier sweeps does not count for the speed"

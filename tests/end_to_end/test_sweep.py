@@ -32,9 +32,9 @@ def test_two_at_once_then_interrupted_then_to_the_end(tmp_path: Path) -> None:
                 f"daybreak: lab = 'lab' is in use: process {process.pid} writes to it. Wait until it is done, or choose another --lab.\n"
             )
         os.kill(process.pid, signal.SIGINT)
-        _, said = process.communicate(timeout=60)
+        _, message = process.communicate(timeout=60)
     assert process.returncode in (0, 130, -signal.SIGINT), (
-        said
+        message
     )  # the last if it was done, and Python no longer listened
     again = subprocess.run(
         [*COMMAND, *line, "--json"], cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False

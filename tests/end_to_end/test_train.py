@@ -34,9 +34,10 @@ def _measured(lab: Path) -> dict[str, bytes]:
 
 def test_killed_in_the_middle_it_goes_on_to_the_same_bits(tmp_path: Path) -> None:
     code, out, err = _finish(_start(*SMALL, "--json", "--plot", "curves.png", cwd=tmp_path, lab="whole"))
-    assert (code, err) == (0, "")
-    said = json.loads(out)
-    assert [(x["seed"], x["outcome"], x["last_step"]) for x in said["runs"]] == [
+    assert code == 0, err
+    assert all(" of 2 runs" in line for line in err.splitlines()), "only progress, after a minute on a slow machine"
+    answer = json.loads(out)
+    assert [(x["seed"], x["outcome"], x["last_step"]) for x in answer["runs"]] == [
         (0, "censored", 3000),
         (1, "censored", 3000),
     ]
@@ -54,7 +55,7 @@ def test_killed_in_the_middle_it_goes_on_to_the_same_bits(tmp_path: Path) -> Non
 
     code, out, err = _finish(_start(*SMALL, cwd=tmp_path, lab="killed"))
     assert code == 0
-    assert f"run {damaged.parent.name} starts over" in err, "a truncated checkpoint is told of"
+    assert f"run {damaged.parent.name} starts over" in err, "a truncated checkpoint is reported"
     assert "cannot be read" in err
     assert "Next: daybreak runs show" in out
     assert _measured(tmp_path / "killed") == _measured(tmp_path / "whole")

@@ -40,7 +40,7 @@ class Sweep:
         Literal["local", "ray"], tyro.conf.arg(help="Processes of this machine, or tasks of a Ray cluster.")
     ] = "local"
     workers: Annotated[
-        WholeNumber, tyro.conf.arg(help="Cohorts trained at the same time; 0: as many as there are cores.")
+        WholeNumber, tyro.conf.arg(help="Cohorts trained at the same time; 0: cores divided by --threads.")
     ] = 0
     threads: Annotated[
         WholeNumber, tyro.conf.arg(help="Cores for each worker. Measurements depend on it, in their last bits.")

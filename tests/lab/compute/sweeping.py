@@ -51,12 +51,12 @@ def carry_out(
 
 def measurements(lab: Path) -> dict[str, tuple[bytes, str]]:
     """By run: the curves, byte for byte, and the result but for when, where and how long."""
-    found = {}
+    by_run = {}
     for folder in sorted((lab / "runs").iterdir()):
         result = json.loads((folder / "result.json").read_text())
         del result["provenance"], result["sha256"]
-        found[folder.name] = ((folder / "curves.parquet").read_bytes(), json.dumps(result))
-    return found
+        by_run[folder.name] = ((folder / "curves.parquet").read_bytes(), json.dumps(result))
+    return by_run
 
 
 if __name__ == "__main__":

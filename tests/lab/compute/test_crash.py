@@ -68,10 +68,10 @@ def test_killed_at_random_moments_the_lab_is_as_if_undisturbed(
                     killed += 1
                     if _kill(chance, driver, lab) != "worker":
                         break
-                _, said = driver.communicate(timeout=120)
+                _, message = driver.communicate(timeout=120)
             if driver.returncode == 0:
                 break
-            assert driver.returncode == -signal.SIGKILL, said
+            assert driver.returncode == -signal.SIGKILL, message
         found = measurements(lab)
         assert list(found) == list(expected), "every run once"
         assert found == expected

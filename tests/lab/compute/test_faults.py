@@ -140,8 +140,8 @@ def test_another_writer_may_sweep_while_we_write(tmp_path: Path) -> None:
     )
     both = [subprocess.Popen([sys.executable, "-c", code, str(tmp_path / "lab")], stderr=subprocess.PIPE) for _ in "ab"]
     for process in both:
-        _, said = process.communicate(timeout=120)
-        assert process.returncode == 0, said.decode()
+        _, message = process.communicate(timeout=120)
+        assert process.returncode == 0, message.decode()
     lab = Lab(tmp_path / "lab")
     assert len(lab.results()) == 25
     assert not lab.damaged()

@@ -111,8 +111,8 @@ def test_a_node_killed_in_the_middle_loses_nothing(
             time.sleep(0.01)
         done = len(list(tmp_path.glob("runs/*/result.json")))
         cluster.kill(cluster.second)
-        _, said = driver.communicate(timeout=120)
-    assert driver.returncode == 0, said
+        _, message = driver.communicate(timeout=120)
+    assert driver.returncode == 0, message
     assert 2 <= done < 24
     assert measurements(tmp_path) == measurements(undisturbed), "to the bit, on Ray and on this machine alone"
 
@@ -135,7 +135,7 @@ def test_a_cluster_for_the_occasion(undisturbed: Path, programs: Path, tmp_path:
 
 def test_an_address_where_nobody_answers_is_refused(programs: Path, tmp_path: Path) -> None:
     with _sweep(tmp_path / "lab", programs, "127.0.0.1:1", dict(os.environ)) as driver:
-        _, said = driver.communicate(timeout=120)
+        _, message = driver.communicate(timeout=120)
     assert driver.returncode == 1
-    assert "cannot connect to a Ray cluster at '127.0.0.1:1'" in said
+    assert "cannot connect to a Ray cluster at '127.0.0.1:1'" in message
     assert not (tmp_path / "lab").exists()

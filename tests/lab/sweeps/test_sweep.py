@@ -93,7 +93,7 @@ def test_runs_of_a_sweep_survive_json() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("seeds = 2\nseeds = 3", "s.toml: Cannot overwrite a value (at the end, line 2)."),
         ("a = 1\nb = zwei\nc = 2", "s.toml: Invalid value (at line 2, column 5)."),
@@ -160,10 +160,10 @@ def test_runs_of_a_sweep_survive_json() -> None:
         ("[" * 2000, "s.toml: "),
     ],
 )
-def test_a_bad_file_is_one_sentence(text: str, said: str, as_a_user) -> None:
+def test_a_bad_file_is_one_sentence(text: str, message: str, as_a_user) -> None:
     with pytest.raises(RequestError) as refusal:
         sweep.runs(text, "s.toml")
-    assert said in str(refusal.value)
+    assert message in str(refusal.value)
     assert str(refusal.value).startswith("s.toml")
     assert str(refusal.value).endswith(".")
     assert "\n" not in str(refusal.value)
@@ -178,6 +178,10 @@ def test_rubbish_never_escapes(text: str, section: str) -> None:
 
 def test_files_that_cannot_be_read(tmp_path: Path) -> None:
     (tmp_path / "latin.toml").write_bytes("# é".encode("latin-1"))
-    for name, said in (("none.toml", "No such file"), ("latin.toml", "it is not UTF-8 text"), (".", "Is a directory")):
-        with pytest.raises(RequestError, match=said):
+    for name, message in (
+        ("none.toml", "No such file"),
+        ("latin.toml", "it is not UTF-8 text"),
+        (".", "Is a directory"),
+    ):
+        with pytest.raises(RequestError, match=message):
             sweep.read(tmp_path / name)
