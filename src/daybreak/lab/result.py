@@ -60,7 +60,9 @@ class Result:
 
 def measurement(run: "Run", record: "Record") -> dict[str, Any]:
     """What a record came to: outcome, plateau at the run's own level, and its last row."""
-    plateau = _plateau(run, record)
+    from daybreak.training.watched import watched
+
+    plateau = watched(run.stop.level, record.curves).plateau(record.steps, record.curves)
     low, high = plateau.bracket
     return {
         "outcome": record.outcome,
@@ -77,22 +79,6 @@ def measurement(run: "Run", record: "Record") -> dict[str, Any]:
 def failure(traceback: str) -> dict[str, Any]:
     """What is kept of a run that could not be trained."""
     return {"outcome": "failed", "plateau": None, "last_step": None, "final": {}, "traceback": traceback}
-
-
-def _plateau(run: "Run", record: "Record") -> "Plateau":
-    """The plateau of the curve that the stop rule watches; of a run that diverged, as far as it was finite."""
-    from daybreak import measure
-
-    loss = record.curves["clean_loss"]
-    finite = np.isfinite(loss)
-    count = len(loss) if finite.all() else int(np.argmin(finite))
-    if not (run.stop.level and count):  # no level to cross, or nothing that could cross it
-        last = float(record.steps[max(count - 1, 0)])
-        return measure.Plateau(last, True, (last, np.inf))
-    accuracy = record.curves.get("clean_accuracy")
-    curve, direction = (loss, "down") if accuracy is None else (accuracy, "up")
-    level = float(np.float32(run.stop.level))  # as the stop rule compares: in the precision of the curve
-    return measure.plateau(record.steps[:count], curve[:count], level, direction=direction)
 
 
 def _plain(values: ArrayLike) -> Any:

@@ -16,7 +16,7 @@ from daybreak.errors import RequestError
 from daybreak.tasks import Example
 from daybreak.training.evaluate import EvaluationSets, evaluate, evaluation_sets, parts
 from daybreak.training.run import Run, shape, without_stop
-from daybreak.training.schedule import thinned
+from daybreak.training.schedule import with_repetition
 
 _QUICKLY = {"xla_backend_optimization_level": 0, "xla_cpu_use_fusion_emitters": False}
 """For a program that runs once, where only the time to compile it counts: a sixth of what it would be."""
@@ -104,7 +104,7 @@ def _advance(
     def row_of(learner: Learner) -> dict[str, Array]:
         row = evaluate(run, learner.parameters, world_and_data.world, world_and_data.evaluation)
         scheduled = run.schedule.name != "constant"
-        return row | ({"repetition": run.schedule.share(learner.step, repeats)} if scheduled else {})
+        return row | ({"repetition": run.schedule.fraction(learner.step, repeats)} if scheduled else {})
 
     def go() -> tuple[Learner, dict[str, Array]]:
         start = learner, _order(run, learner.step)
@@ -169,8 +169,10 @@ def _batch(
     if run.schedule.name == "constant":
         return jax.vmap(run.task.sample, (0, None))(keys, world_and_data.world)
     place = jax.random.uniform(jax.random.fold_in(_stream(run, "schedule"), step), (run.batch,))
-    chosen = place < run.schedule.share(step, repeats)
-    return jax.vmap(lambda key, repeat: thinned(run.task, repeat).sample(key, world_and_data.world))(keys, chosen)
+    chosen = place < run.schedule.fraction(step, repeats)
+    return jax.vmap(lambda key, repeat: with_repetition(run.task, repeat).sample(key, world_and_data.world))(
+        keys, chosen
+    )
 
 
 def _batches(run: Run) -> int:

@@ -2,7 +2,9 @@
 
 import hashlib
 import json
+from collections.abc import Iterator
 from dataclasses import fields, replace
+from itertools import chain
 from typing import Any, final
 
 import equinox as eqx
@@ -35,6 +37,10 @@ class Stop(eqx.Module):
         for name in ("level", "margin"):
             if not getattr(self, name) >= 0:
                 raise RequestError(f"{name} = {getattr(self, name)} is not allowed: it must be at least 0.")
+
+    def steps(self) -> Iterator[int]:
+        """The steps at which a run is evaluated until its budget is spent: 0, every, 2 every, …, budget."""
+        return chain(range(0, self.budget, self.every), (self.budget,))
 
 
 @final

@@ -9,10 +9,11 @@ from jaxtyping import PyTree
 from numpy.typing import NDArray
 
 from daybreak.training.checkpoint import pack, unpack
+from daybreak.training.control import RepetitionControl
 from daybreak.training.lanes import Lanes, Row
 from daybreak.training.record import Outcome, Record
 from daybreak.training.run import Run
-from daybreak.training.schedule import RepetitionControl
+from daybreak.training.watched import watched
 
 
 @final
@@ -122,14 +123,14 @@ class _Watch:
         self.rows: list[Row] = []
         self.emerged_at: int | None = None
         self.outcome: Outcome | None = None
-        self.next_step = 0
+        self._ahead = run.stop.steps()
+        self.next_step = next(self._ahead)
 
     def see(self, row: Row) -> None:
         step, stop = self.next_step, self.run.stop
         self.steps.append(step)
         self.rows.append(row)
-        self.control.see(step, row)
-        if self.emerged_at is None and self._beyond(row):
+        if self.emerged_at is None and watched(stop.level, row).reached(row):
             self.emerged_at = step
         if not np.isfinite(row["clean_loss"]):
             self.outcome = "diverged"
@@ -137,15 +138,9 @@ class _Watch:
             self.outcome = "emerged"
         elif step >= stop.budget:
             self.outcome = "censored" if self.emerged_at is None else "emerged"
-        self.next_step = min(step + stop.every, stop.budget)
-
-    def _beyond(self, row: Row) -> bool:
-        level = self.run.stop.level
-        if not level:
-            return False
-        if "clean_accuracy" in row:
-            return bool(row["clean_accuracy"] >= level)
-        return bool(row["clean_loss"] <= level)
+        else:
+            self.control.see(step, row)
+        self.next_step = next(self._ahead, step)
 
     def curves(self) -> dict[str, NDArray[np.floating]]:
         return {name: np.stack([row[name] for row in self.rows]) for name in sorted(self.rows[0])}
