@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from daybreak import measure
 from daybreak.errors import RequestError
 from daybreak.lab import Lab
-from daybreak.lab.index import SHARED
+from daybreak.lab.index import SHARED, find
 from daybreak.models import MODELS
 from daybreak.tasks import TASKS, SingleLocation
 from daybreak.training import Optimizer, Run, Stop
@@ -45,6 +45,19 @@ def test_columns_are_those_a_person_would_name(lab: Lab) -> None:
     assert "stamp" not in row
 
 
+def test_a_row_contains_the_result_of_its_document(lab: Lab) -> None:
+    """Also of runs that failed, diverged or did not emerge."""
+    made.fill(lab, 2)
+    lab.save(made.recall(), made.record(accuracy=True, outcome="censored"), **made.SOURCE)
+    lab.save_failure(made.run(9), "broken", **made.SOURCE)
+    lost = made.record(outcome="diverged")
+    lost.curves["clean_loss"][-1] = float("nan")
+    lab.save(made.run(8), lost, **made.SOURCE)
+    results = lab.results()
+    assert len(results) == 5
+    assert results == [lab.load(x.id).result for x in results]
+
+
 def test_no_two_parts_of_any_run_share_a_column() -> None:
     """SQL does not tell upper from lower case either."""
     tasks, models = (
@@ -69,6 +82,16 @@ def test_it_follows_the_folders(lab: Lab) -> None:
     assert runs[0].id not in lab.query()["id"].to_pylist()
     lab.save(made.run(9), made.record(), **made.SOURCE)
     assert lab.query("seed = 9")["outcome"].to_pylist() == ["emerged"]
+
+
+def test_the_start_of_a_name_is_enough_where_only_one_has_it() -> None:
+    names = ["3f2a", "3f2b", "77aa"]
+    assert find("7", names, Path("lab")) == "77aa"
+    with pytest.raises(RequestError, match="2 runs in lab 'lab' start with '3f', such as 3f2a and 3f2b"):
+        find("3f", names, Path("lab"))
+    for prefix in ("zzz", ""):
+        with pytest.raises(RequestError, match=f"no run in lab 'lab' starts with '{prefix}'"):
+            find(prefix, names, Path("lab"))
 
 
 def test_saving_does_not_touch_it_and_reading_twice_writes_it_once(lab: Lab) -> None:

@@ -1,7 +1,7 @@
-"""What a run came to: the document `result.json`, whose presence says that the run is done.
+"""The result of a run: the document `result.json`. A run is done if and only if it exists.
 
-It ends with the digest of all that stands before it, and names the digests of the files beside it, so that a single
-changed bit anywhere in a run's folder shows. All but `provenance` and the closing digest is a function of the
+It ends with the digest of everything before it, and contains the digests of the other files of the run, so that a single
+changed bit anywhere in a run's folder is detected. All but `provenance` and the closing digest is a function of the
 measurement: the same record gives the same bytes.
 """
 
@@ -28,18 +28,18 @@ _UPGRADES: dict[int, Callable[[dict[str, Any]], dict[str, Any]]] = {}
 
 @final
 class DamageError(Exception):
-    """Something in a run's folder is not what was written; the sentence says what."""
+    """Something in a run's folder is not what was written; the message names it."""
 
 
 @final
 class NewerError(Exception):
-    """A document of a schema that this version does not know."""
+    """A document of a newer schema than this version reads."""
 
 
 @final
 @dataclass(frozen=True)
 class Result:
-    """What a run came to, in short.
+    """The result of a run, in short.
 
     Args:
         id: name of the run.
@@ -58,8 +58,21 @@ class Result:
     seconds: float
 
 
+def from_document(document: dict[str, Any]) -> Result:
+    """The result in a document."""
+    from daybreak.measure import Plateau
+
+    plateau = document["plateau"]
+    if plateau is not None:
+        low, high = plateau["bracket"]
+        plateau = Plateau(plateau["length"], plateau["censored"], (low, np.inf if high is None else high))
+    last = {name: x for name, x in document["final"].items() if isinstance(x, float)}
+    seconds = document["provenance"]["seconds"]
+    return Result(document["id"], document["outcome"], plateau, document["last_step"], last, seconds)
+
+
 def measurement(run: "Run", record: "Record") -> dict[str, Any]:
-    """What a record came to: outcome, plateau at the run's own level, and its last row."""
+    """The result of a record: outcome, plateau at the level of the run's stop rule, and the last row."""
     from daybreak.training.watched import watched
 
     plateau = watched(run.stop.level, record.curves).plateau(record.steps, record.curves)
@@ -77,7 +90,7 @@ def measurement(run: "Run", record: "Record") -> dict[str, Any]:
 
 
 def failure(traceback: str) -> dict[str, Any]:
-    """What is kept of a run that could not be trained."""
+    """The result of a run that could not be trained."""
     return {"outcome": "failed", "plateau": None, "last_step": None, "final": {}, "traceback": traceback}
 
 
@@ -96,11 +109,11 @@ def seal(document: dict[str, Any]) -> bytes:
 
 
 def unseal(content: bytes) -> dict[str, Any]:
-    """The document of a text whose digest is right, in the schema of today.
+    """The document of a text whose digest is right, in the current schema.
 
     Raises:
         DamageError: the text is not what was written.
-        NewerError: the text is whole, and its schema not known here.
+        NewerError: the text is undamaged, and of a newer schema.
     """
     try:
         document = json.loads(content)

@@ -167,7 +167,7 @@ class Lab:
         record = None
         if found.curves is not None:
             record = Record(*curves.decode(found.curves), found.document["outcome"])
-        return Saved(from_json(found.settings), record, index.result(index.row(found)), found.document)
+        return Saved(from_json(found.settings), record, result.from_document(found.document), found.document)
 
     def columns_of(self, name: str) -> dict[str, NDArray] | None:
         """The curves of a finished run as plain columns, `step`, `clean_loss`, `attention_1_2` and so on; None if it failed."""
@@ -203,14 +203,7 @@ class Lab:
 
     def find(self, prefix: str) -> str:
         """The full name of the finished run that begins like this."""
-        names = self.query()["id"].to_pylist()
-        near = [name for name in names if name.startswith(prefix)]
-        if len(near) != 1:
-            wrong = (
-                f"{len(near)} runs begin so, such as {near[0]} and {near[1]}" if near else "no finished run begins so"
-            )
-            raise RequestError(f"run {prefix!r} is not in lab {str(self.path)!r}: {wrong}.")
-        return near[0]
+        return index.find(prefix, self.query()["id"].to_pylist(), self.path, "finished run")
 
     def unfinished(self) -> list[str]:
         """Names of the runs that have begun and are not done."""
