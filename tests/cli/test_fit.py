@@ -1,4 +1,4 @@
-"""`daybreak fit`: a planted law is found, set beside the paper's, drawn; what cannot be fitted is refused in a sentence."""
+"""`daybreak fit`: a planted law is found, compared with the paper's, drawn; what cannot be fitted is refused in a sentence."""
 
 from pathlib import Path
 
@@ -15,7 +15,7 @@ FORM = "C * d**a * (T/B)**b"
 
 @pytest.fixture(scope="module")
 def planted(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Runs that cross their level at 2 d T^0.5, give or take 5 %; those beyond 1 000 steps did not emerge."""
+    """Runs that cross their level at 2 d T^0.5, ± 5 %; those beyond 1 000 steps did not emerge."""
     folder = tmp_path_factory.mktemp("fit") / "lab"
     lab, rng = Lab(folder).open(), np.random.default_rng(0)
     shift = 20 * np.log(9)  # from the middle of a made fall to a loss of 0.1
@@ -48,7 +48,7 @@ def test_a_planted_law_is_found_with_its_counts(here: Path, capsys) -> None:
     assert (law["method"], data["runs"], data["configurations"]) == ("tobit", 24, 12)
     assert data["censored"] == law["censored"] == 5
     assert data["resampled"]
-    assert data["beside"] == []
+    assert data["also_varying"] == []
     assert data["paper"]["coefficients"] == {"a": 1.29, "b": 0.8, "C": 0.76}
     few = answer(capsys, "fit", "--law", "C * T**b", "--where", "d = 8")
     assert few["law"]["method"] == "ols"
@@ -61,11 +61,11 @@ def test_a_planted_law_is_found_with_its_counts(here: Path, capsys) -> None:
 def test_what_a_person_reads_and_sees(here: Path, capsys) -> None:
     assert main(["fit", "--law", FORM, *ONLY, "--plot", "law.png"]) == 0
     said = capsys.readouterr().out
-    assert "24 runs of 12 configurations, 5 of them did not emerge. By tobit; intervals by drawing" in said
+    assert "24 runs of 12 configurations, 5 of them did not emerge. By tobit; intervals by cluster bootstrap" in said
     assert "Paper A, figure 3: 0.76 d^1.29 T^0.8 B^-0.8 (R² 0.995)" in said
     assert Path("law.png").read_bytes().startswith(b"\x89PNG")
     assert main(["fit", "--law", "C * d**a", *ONLY]) == 0
-    assert "The runs differ also in T, which the law does not have." in capsys.readouterr().out
+    assert "The runs also differ in T, which the law does not contain." in capsys.readouterr().out
 
 
 WRONG = [

@@ -61,7 +61,7 @@ def test_a_finished_run_as_of_a_step(here: Path, capsys) -> None:
     alone = answer(capsys, "forecast", run.id, "--at", half, "--law", "none")
     assert [x["source"] for x in alone["evidence"]] == ["attention"]
     assert alone["median"] == pytest.approx(truth["step"], rel=0.35)
-    assert alone["no_law"] == "none was asked for."
+    assert alone["no_law"] == "--law none was given."
     with_law = answer(capsys, "forecast", run.id, "--at", half)
     assert [x["source"] for x in with_law["evidence"]] == ["law", "attention"]
     assert with_law["law"]["form"] == "C * T**a", "d does not vary"
@@ -89,15 +89,15 @@ def test_a_run_that_still_trains(here: Path, capsys) -> None:
 def test_what_a_person_reads_and_sees(here: Path, capsys) -> None:
     assert main(["forecast", FINISHED[-1].id[:12], "--at", "200", "--plot", "forecast.png"]) == 0
     said = capsys.readouterr().out
-    assert "seen until step 200; emerged means clean loss 0.1." in said
+    assert "until step 200. It emerges when clean loss reaches 0.1." in said
     assert "80 % between" in said
     assert "The law: plateau = " in said
-    assert "What happened: it emerged at step" in said
+    assert "The whole run: it emerged at step" in said
     assert Path("forecast.png").read_bytes().startswith(b"\x89PNG")
     assert main(["forecast", FINISHED[-1].id, "--at", "0", "--level", "0.2", "--plot", "early.png"]) == 0
     said = capsys.readouterr().out
     assert "Not enough evidence: " in said
-    assert "No law was used: the runs of the lab were measured at their own level, not at 0.2." in said
+    assert "No law was used: the plateaus in the lab were measured at the level of each stop rule, not at 0.2." in said
 
 
 def test_both_commands_as_a_user_starts_them(here: Path) -> None:
@@ -110,8 +110,8 @@ def test_both_commands_as_a_user_starts_them(here: Path) -> None:
 
 
 WRONG = [
-    (("zzz",), "run 'zzz' is not in lab 'lab': no run begins so"),
-    (("",), "no run begins so"),
+    (("zzz",), "no run in lab 'lab' starts with 'zzz'"),
+    (("",), "no run in lab 'lab' starts with ''"),
     ((FINISHED[0].id, "--at", "-5"), "at = -5 is not allowed"),
     ((FINISHED[0].id, "--at", "100000"), "at = 100000 is not allowed: run"),
     ((FINISHED[0].id, "--level", "0"), "level = 0 is not allowed"),
@@ -119,8 +119,8 @@ WRONG = [
     ((FINISHED[0].id, "--law", "C * Z**a"), "'Z', which is no column"),
     ((FINISHED[0].id, "--plot", "x.gif"), "must end in .png, .pdf or .svg"),
     ((FINISHED[0].id, "--lab", "nowhere"), "there is no lab"),
-    ((made.run(99).id,), "it failed and has no curves"),
-    ((made.run(98).id,), "checkpoint of run"),
+    ((made.run(99).id,), f"run {made.run(99).id} failed and has no curves"),
+    ((made.run(98).id,), f"the checkpoint of run {made.run(98).id} is unusable"),
     ((), "RUN"),
 ]
 

@@ -161,11 +161,11 @@ def test_exports_hold_the_same_rows(lab: Lab, capsys, suffix: str) -> None:
 
 
 WRONG = [
-    ("list --lab nowhere", "lab = 'nowhere' is not allowed: there is no lab"),
+    ("list --lab nowhere", "there is no lab in folder 'nowhere'"),
     ("list --lab a_file", "there is no lab"),
     ("list --where nonsense=1", "where = 'nonsense=1' is not allowed: Binder Error"),
     ("list --where T=1;T=2", "where = 'T=1;T=2' is not allowed"),
-    ("show xyz", "run 'xyz' is not in lab 'lab': no finished run begins so"),
+    ("show xyz", "no finished run in lab 'lab' starts with 'xyz'"),
     ("show", "ID"),
     ("show 0 --plot x.gif", "must end in .png, .pdf or .svg"),
     ("export runs.txt", "must end in .csv, .parquet or .json"),

@@ -45,6 +45,19 @@ def test_columns_are_those_a_person_would_name(lab: Lab) -> None:
     assert "stamp" not in row
 
 
+def test_a_row_contains_the_result_of_its_document(lab: Lab) -> None:
+    """Also of runs that failed, diverged or did not emerge."""
+    made.fill(lab, 2)
+    lab.save(made.recall(), made.record(accuracy=True, outcome="censored"), **made.SOURCE)
+    lab.save_failure(made.run(9), "broken", **made.SOURCE)
+    lost = made.record(outcome="diverged")
+    lost.curves["clean_loss"][-1] = float("nan")
+    lab.save(made.run(8), lost, **made.SOURCE)
+    results = lab.results()
+    assert len(results) == 5
+    assert results == [lab.load(x.id).result for x in results]
+
+
 def test_no_two_parts_of_any_run_share_a_column() -> None:
     """SQL does not tell upper from lower case either."""
     tasks, models = (

@@ -169,10 +169,17 @@ def test_ids_may_be_shortened_where_they_stay_unique(few: Path) -> None:
     assert lab.find(names[0]) == names[0]
     for name in names:
         assert lab.find(name[:8]) == name
-    with pytest.raises(RequestError, match=r"no run in lab '.*lab' starts with 'xyz'\."):
-        lab.find("xyz")
-    with pytest.raises(RequestError, match=r"5 runs in lab .* start with '', such as .* and .*: give more characters"):
-        lab.find("")
+    for prefix in ("xyz", ""):
+        with pytest.raises(RequestError, match=rf"no run in lab '.*lab' starts with '{prefix}'\."):
+            lab.find(prefix)
+
+
+def test_an_id_that_is_too_short_is_refused(lab: Lab) -> None:
+    made.fill(lab, 17)  # so that two of them start with the same digit
+    names = [x.id for x in lab.results()]
+    shared = next(x for x in "0123456789abcdef" if sum(name.startswith(x) for name in names) > 1)
+    with pytest.raises(RequestError, match=rf"runs in lab .* start with '{shared}', such as .*: give more characters"):
+        lab.find(shared)
 
 
 def test_an_unfinished_run_is_found_too(lab: Lab) -> None:

@@ -30,7 +30,7 @@ def test_any_reader_of_the_format_finds_the_weights() -> None:
 
 @given(st.integers(0, len(PACKED) - 1))
 def test_a_truncated_checkpoint_is_refused(length: int) -> None:
-    with pytest.raises(DamagedCheckpoint, match="run aaaaaaaaaaaaaaaa is of no use"):
+    with pytest.raises(DamagedCheckpoint, match="run aaaaaaaaaaaaaaaa is unusable"):
         unpack("a" * 16, LEARNER, PACKED[:length])
 
 

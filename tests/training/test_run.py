@@ -5,11 +5,13 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
 
 from daybreak.errors import RequestError
 from daybreak.models import MinimalAttention, ToyAttention, Transformer
 from daybreak.tasks import MarkovChain, SingleLocation
-from daybreak.training import Optimizer, Run, Stop, from_json, shape, to_json
+from daybreak.training import Optimizer, Run, Stop, from_json, shape, to_json, train
 from daybreak.training.run import _plain
 
 RUNS = [
@@ -74,3 +76,17 @@ def test_a_setting_that_came_later_leaves_the_names_of_older_runs_alone() -> Non
 def test_a_run_whose_model_cannot_learn_its_task_cannot_be_made(task, model) -> None:
     with pytest.raises(RequestError, match="is not allowed with this task"):
         Run(task, model)
+
+
+@settings(max_examples=20)
+@given(st.integers(1, 40), st.integers(1, 50))
+@example(20, 5)
+@example(3, 50)
+def test_a_run_is_evaluated_at_the_steps_of_its_stop_rule(budget: int, every: int) -> None:
+    stop = Stop(budget=budget, every=every, level=0.0)
+    (record,) = train([Run(SingleLocation(T=4, d=2), ToyAttention(), stop=stop, batch=2, evaluation=2)])
+    assert record.steps.tolist() == list(stop.steps())
+    assert record.steps[0] == 0
+    assert record.steps[-1] == budget
+    assert set(np.diff(record.steps)[:-1]) <= {every}
+    assert np.diff(record.steps)[-1] <= every

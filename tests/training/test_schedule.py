@@ -1,4 +1,4 @@
-"""Schedules of repetition: what is shown when, who decides, and that a run remains what it was."""
+"""Schedules of repetition: which examples repeat at which step, and a run keeps its id and its record."""
 
 from dataclasses import replace
 
@@ -6,14 +6,12 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from daybreak.errors import RequestError
 from daybreak.models import MinimalAttention, ToyAttention, Transformer
 from daybreak.tasks import MarkovChain, Recall, SingleLocation
 from daybreak.training import Optimizer, Run, Schedule, Stop, evaluations, from_json, to_json, train
-from daybreak.training.schedule import RepetitionControl, thinned
+from daybreak.training.schedule import with_repetition
 
 TINY = Transformer(heads=2, width=16, head_width=8, mlp=32)
 ADAPTIVE = Schedule(name="adaptive")
@@ -32,15 +30,15 @@ def _run(schedule: Schedule = ADAPTIVE, **changes) -> Run:
     return Run(**settings | changes)
 
 
-def _share(schedule: Schedule, step: int, repeats: bool = True) -> float:
-    return float(schedule.share(jnp.array(step), jnp.array(repeats)))
+def _fraction(schedule: Schedule, step: int, repeats: bool = True) -> float:
+    return float(schedule.fraction(jnp.array(step), jnp.array(repeats)))
 
 
-def test_shares() -> None:
-    assert [_share(Schedule(), step) for step in (0, 10_000)] == [1, 1]
-    assert [_share(Schedule("switch", 30), step) for step in (0, 29, 30, 99)] == [1, 1, 0, 0]
-    assert [_share(Schedule("ramp", 40), step) for step in (0, 10, 30, 40, 99)] == [1, 0.75, 0.25, 0, 0]
-    assert [_share(ADAPTIVE, 5, repeats) for repeats in (True, False)] == [1, 0]
+def test_fractions() -> None:
+    assert [_fraction(Schedule(), step) for step in (0, 10_000)] == [1, 1]
+    assert [_fraction(Schedule("switch", 30), step) for step in (0, 29, 30, 99)] == [1, 1, 0, 0]
+    assert [_fraction(Schedule("ramp", 40), step) for step in (0, 10, 30, 40, 99)] == [1, 0.75, 0.25, 0, 0]
+    assert [_fraction(ADAPTIVE, 5, repeats) for repeats in (True, False)] == [1, 0]
 
 
 @pytest.mark.parametrize("task", [SingleLocation(T=6, d=3, B=3, p=0.9), Recall(N=4, V=8, B=3, p=0.9)], ids=type)
@@ -50,7 +48,9 @@ def test_an_example_repeats_as_the_task_says_or_not_at_all(task) -> None:
     for seed in range(5):
         key = jax.random.key(seed)
         for repeats, same in ((True, task), (False, plain)):
-            shown = jax.jit(lambda repeats, key=key: thinned(task, repeats).sample(key, world))(jnp.array(repeats))
+            shown = jax.jit(lambda repeats, key=key: with_repetition(task, repeats).sample(key, world))(
+                jnp.array(repeats)
+            )
             for x, y in zip(shown, same.sample(key, world), strict=True):
                 np.testing.assert_allclose(x, y, atol=1e-6)
 
@@ -69,65 +69,6 @@ def test_a_switch_is_the_constant_run_until_then() -> None:
 def test_a_ramp_shows_less_and_less() -> None:
     (record,) = train([_run(Schedule("ramp", 40))])
     np.testing.assert_allclose(record.curves["repetition"], [1, 0.75, 0.5, 0.25, 0, 0, 0])
-
-
-def _rows(train_loss: list[float], clean_loss: list[float] | None = None) -> list[dict]:
-    clean = clean_loss or train_loss
-    return [
-        {"train_loss": np.float32(x), "clean_loss": np.float32(y), "attention": np.full((1, 1), 0.1)}
-        for x, y in zip(train_loss, clean, strict=True)
-    ]
-
-
-def _decisions(control: RepetitionControl, rows: list[dict]) -> list[bool]:
-    made = []
-    for i, row in enumerate(rows):
-        control.see(10 * i, row)
-        made.append(control.repeats)
-    return made
-
-
-def test_diversity_is_restored_at_the_transition_and_stays() -> None:
-    control = RepetitionControl(ADAPTIVE, level=0.1, budget=1000)
-    falling = [0.5] * 10 + [0.3, 0.09, 0.05] + [0.04] * 30
-    made = _decisions(control, _rows(falling, [0.5] * 14 + [0.2] * 29))
-    assert made == [True] * 12 + [False] * 31
-
-
-def test_repetition_returns_if_the_learner_is_stuck_again() -> None:
-    """Clean loss still on its plateau after as many steps as repetition took; it then has as long to leave it."""
-    control = RepetitionControl(ADAPTIVE, level=0.1, budget=1000)
-    made = _decisions(control, _rows([0.5] * 10 + [0.05] * 20, [0.5] * 30))
-    off = made.index(False)
-    assert off == 11
-    assert made[off : 2 * off] == [False] * off
-    assert made[2 * off :] == [True] * (30 - 2 * off)
-
-
-@given(st.lists(st.floats(0.0, 1.0, width=32), min_size=20, max_size=80))
-def test_whatever_the_losses_it_never_flutters(losses: list[float]) -> None:
-    """Between two changes of mind lie at least as many evaluations as it takes to see a plateau."""
-    made = np.array(_decisions(RepetitionControl(ADAPTIVE, level=0.1, budget=1000), _rows(losses)))
-    turns = np.flatnonzero(made[1:] != made[:-1])
-    assert np.all(np.diff(turns) >= 6)
-
-
-def test_a_budget_that_suffices_is_not_interfered_with() -> None:
-    """Attention that grows towards a transition at step 600, as seen by runs with different budgets."""
-    from scipy import special
-
-    steps = np.arange(0, 410, 10)
-    odds = np.exp(special.erfinv(steps / 600) ** 2) / 63
-    rows = [
-        {"train_loss": 0.5, "clean_loss": 0.5, "attention": np.full((1, 1), x)} for x in (odds / (1 + odds)).tolist()
-    ]
-    assert not any(_decisions(RepetitionControl(Schedule(name="budget"), level=0.1, budget=5000), rows))
-    assert any(_decisions(RepetitionControl(Schedule(name="budget"), level=0.1, budget=450), rows))
-
-
-def test_without_evidence_a_quarter_of_the_budget_is_waited_for() -> None:
-    made = _decisions(RepetitionControl(Schedule(name="budget"), level=0.1, budget=800), _rows([0.5] * 40))
-    assert made.index(True) == 20
 
 
 def test_an_adaptive_run_repeats_then_emerges() -> None:
@@ -181,7 +122,7 @@ def test_it_is_part_of_the_run() -> None:
         (lambda: Schedule("switch", -3), "switch_at = -3"),
         (lambda: Schedule("switch", float("nan")), "switch_at = nan"),
         (lambda: Schedule("adaptive", restore_below=1.0), "restore_below = 1.0"),
-        (lambda: _run(task=SingleLocation(T=6, d=3)), "no repetition to take away"),
+        (lambda: _run(task=SingleLocation(T=6, d=3)), "at B = 1, p = 0: the task has no repetition"),
         (lambda: Run(MarkovChain(L=2), MinimalAttention(), schedule=ADAPTIVE), "MarkovChain has no repetition"),
         (lambda: _run(Schedule("budget")), "level = 0"),
     ],

@@ -1,4 +1,4 @@
-"""A lab on the command line: which folder, which of its runs."""
+"""Options that choose a lab and its runs, shared by the verbs that read one."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -26,6 +26,6 @@ def open_lab(path: Path) -> "Lab":
 
     if not (path / "runs").is_dir():
         raise RequestError(
-            f"lab = {str(path)!r} is not allowed: there is no lab. 'daybreak train' makes one, --lab names another."
+            f"there is no lab in folder {str(path)!r}: 'daybreak train' makes one, --lab chooses another folder."
         )
     return Lab(path)

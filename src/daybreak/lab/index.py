@@ -1,13 +1,12 @@
 """The index of a lab: one row per run that is done, flat columns, as Parquet.
 
-It is derived: each reading holds the folders against it by the sizes and times of their files (compared for equality
-only, so a clock may jump), reads the folders that are new or changed, and writes it again if there were any. Absent,
-broken or of another version, it is made anew. Saving a run does not touch it. Parquet and not a database file: it is
-replaced in one step, so readers never wait for each other, and every tool reads it.
+It is derived from the folders. Each reading compares it with the sizes and times of their files (for equality only, so a
+clock may jump), reads the folders that are new or changed, and writes the index again if there were any. An index that is
+absent, broken or of another version is rebuilt. Saving a run does not touch it. It is a Parquet file and not a database: it
+is replaced in one step, so readers never wait for each other, and every tool reads it.
 """
 
 import json
-import math
 import os
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -20,25 +19,25 @@ from pyarrow import parquet
 from daybreak.lab import _files, _parquet
 from daybreak.lab._folder import CURVES, RESULT, RUN, RunFolder
 from daybreak.lab.provenance import PROVENANCE
-from daybreak.lab.result import Result
+from daybreak.lab.result import Result, from_document
 
 VERSION = 2
 SHARED = frozenset({"weights"})
-"""Fields that more than one part of a run has: their columns carry the name of the part, `model_weights`."""
+"""Fields that more than one part of a run has: the names of their columns start with the part, `model_weights`."""
 
 _MEASURED = ("outcome", "plateau", "censored", "plateau_low", "plateau_high", "last_step")
 _STAMP = "stamp"
 _NAME, _DIGEST = "index.parquet", "index.sha256"
 
 
-def row(whole: RunFolder) -> dict[str, Any]:
+def row(folder: RunFolder) -> dict[str, Any]:
     """A run and its result as one flat row.
 
-    Settings have the name they have in the run: T, d, learning_rate, layers; `task`, `model` and `optimizer` are the names of
-    the parts. What was measured at the last evaluation is called `final_…`.
+    Settings have the names that they have in the run: T, d, learning_rate, layers; `task`, `model` and `optimizer` are the names
+    of the parts. Columns of the last evaluation start with `final_`.
     """
-    document = whole.document
-    flat: dict[str, Any] = {"id": document["id"], **settings(whole.settings)}
+    document = folder.document
+    flat: dict[str, Any] = {"id": document["id"], **settings(folder.settings)}
     plateau = document["plateau"] or {"length": None, "censored": None, "bracket": (None, None)}
     measured = (document["outcome"], plateau["length"], plateau["censored"], *plateau["bracket"], document["last_step"])
     flat |= dict(zip(_MEASURED, measured, strict=True))
@@ -58,7 +57,7 @@ def settings(run: dict[str, Any]) -> dict[str, Any]:
 
 
 def setting_columns(columns: Iterable[str]) -> list[str]:
-    """Those columns that say what was asked for."""
+    """Those columns that are settings of the run."""
     return [name for name in columns if name != "id" and _group(name) == 0]
 
 
@@ -72,21 +71,21 @@ def _group(name: str) -> int:
 
 
 def results(table: pa.Table) -> list[Result]:
-    """What the rows of an index say of how runs ended."""
+    """The results in the rows of an index."""
     kept = [name for name in table.column_names if name in ("id", "seconds") or _group(name) in (1, 2)]
-    return [result(flat) for flat in table.select(kept).to_pylist()]
+    return [from_document(_document(flat)) for flat in table.select(kept).to_pylist()]
 
 
-def result(flat: dict[str, Any]) -> Result:
-    """What a row says of how the run ended."""
-    from daybreak.measure import Plateau
-
-    low, high = flat["plateau_low"], flat["plateau_high"]
-    plateau = None
-    if flat["plateau"] is not None:
-        plateau = Plateau(flat["plateau"], flat["censored"], (low, math.inf if high is None else high))
-    finals = {name.removeprefix("final_"): x for name, x in flat.items() if name.startswith("final_") and x is not None}
-    return Result(flat["id"], flat["outcome"], plateau, flat["last_step"], finals, flat["seconds"])
+def _document(flat: dict[str, Any]) -> dict[str, Any]:
+    """The parts of `result.json` that a row contains."""
+    bracket = flat["plateau_low"], flat["plateau_high"]
+    plateau = {"length": flat["plateau"], "censored": flat["censored"], "bracket": bracket}
+    return {
+        **{name: flat[name] for name in ("id", "outcome", "last_step")},
+        "plateau": None if flat["plateau"] is None else plateau,
+        "final": {name.removeprefix("final_"): x for name, x in flat.items() if name.startswith("final_")},
+        "provenance": {"seconds": flat["seconds"]},
+    }
 
 
 def _cell(value: Any) -> Any:
@@ -94,19 +93,19 @@ def _cell(value: Any) -> Any:
 
 
 def refresh(lab: Path, read: Callable[[str], RunFolder | None]) -> pa.Table:
-    """The index of a lab as it is now, sorted by id.
+    """The current index of a lab, sorted by id.
 
     Args:
         lab: its folder.
-        read: reads the folder of one run; None if it is not done, or not whole.
+        read: reads the folder of one run; None if it is not done, or damaged.
     """
     now = _stamps(lab / "runs")
     old = _load(lab)
-    known = dict(zip(*(old[name].to_pylist() for name in ("id", _STAMP)), strict=True))
-    kept = {name for name, stamp in known.items() if now.get(name) == stamp}
-    found = ((stamp, read(name)) for name, stamp in now.items() if name not in kept)
-    fresh = [{**row(whole), _STAMP: stamp} for stamp, whole in found if whole is not None]
-    if fresh or len(kept) < len(known):
+    indexed = dict(zip(*(old[name].to_pylist() for name in ("id", _STAMP)), strict=True))
+    kept = {name for name, stamp in indexed.items() if now.get(name) == stamp}
+    folders = ((stamp, read(name)) for name, stamp in now.items() if name not in kept)
+    fresh = [{**row(folder), _STAMP: stamp} for stamp, folder in folders if folder is not None]
+    if fresh or len(kept) < len(indexed):
         stay = old.filter(pc.is_in(old["id"], pa.array(kept, pa.string())))  # pyright: ignore[reportAttributeAccessIssue]
         old = _joined(stay, fresh).sort_by("id")
         old = old.select(sorted(old.column_names, key=_group))
@@ -125,7 +124,7 @@ def _stamps(runs: Path) -> dict[str, str]:
 
 
 def names(runs: Path) -> list[str]:
-    """What lies in a folder; nothing if there is none."""
+    """The names of the entries of a folder; none if it does not exist."""
     try:
         return [entry.name for entry in os.scandir(runs)]
     except (FileNotFoundError, NotADirectoryError):
@@ -142,7 +141,7 @@ def stamp(path: str) -> str:
 
 
 def _load(lab: Path) -> pa.Table:
-    """The index as it was last written; an empty one if that is not there, or not what was written."""
+    """The index as it was last written; an empty one if it is absent or damaged."""
     try:
         content = (lab / _NAME).read_bytes()
         if (lab / _DIGEST).read_text() == _digest(content):
@@ -153,7 +152,7 @@ def _load(lab: Path) -> pa.Table:
 
 
 def _save(lab: Path, table: pa.Table) -> None:
-    """Write the index, if the lab can be written to. A power cut may break it; then it is made anew."""
+    """Write the index, if the lab can be written to. A power cut may break it; then it is rebuilt."""
     sink = pa.BufferOutputStream()
     parquet.write_table(table, sink, compression="zstd")
     content = sink.getvalue().to_pybytes()
@@ -190,5 +189,5 @@ def _column(values: list[Any]) -> pa.Array:
 
 
 def _ordered(rows: Iterable[dict[str, Any]]) -> list[str]:
-    """Names of all columns, in the order in which they first come up."""
+    """Names of all columns, in the order in which they first occur."""
     return list(dict.fromkeys(name for x in rows for name in x))

@@ -1,7 +1,7 @@
-"""What a run came to: the document `result.json`, whose presence says that the run is done.
+"""The result of a run: the document `result.json`. A run is done if and only if it exists.
 
-It ends with the digest of all that stands before it, and names the digests of the files beside it, so that a single
-changed bit anywhere in a run's folder shows. All but `provenance` and the closing digest is a function of the
+It ends with the digest of everything before it, and contains the digests of the other files of the run, so that a single
+changed bit anywhere in a run's folder is detected. All but `provenance` and the closing digest is a function of the
 measurement: the same record gives the same bytes.
 """
 
@@ -28,18 +28,18 @@ _UPGRADES: dict[int, Callable[[dict[str, Any]], dict[str, Any]]] = {}
 
 @final
 class DamageError(Exception):
-    """Something in a run's folder is not what was written; the sentence says what."""
+    """Something in a run's folder is not what was written; the message names it."""
 
 
 @final
 class NewerError(Exception):
-    """A document of a schema that this version does not know."""
+    """A document of a newer schema than this version reads."""
 
 
 @final
 @dataclass(frozen=True)
 class Result:
-    """What a run came to, in short.
+    """The result of a run, in short.
 
     Args:
         id: name of the run.
@@ -58,9 +58,24 @@ class Result:
     seconds: float
 
 
+def from_document(document: dict[str, Any]) -> Result:
+    """The result in a document."""
+    from daybreak.measure import Plateau
+
+    plateau = document["plateau"]
+    if plateau is not None:
+        low, high = plateau["bracket"]
+        plateau = Plateau(plateau["length"], plateau["censored"], (low, np.inf if high is None else high))
+    last = {name: x for name, x in document["final"].items() if isinstance(x, float)}
+    seconds = document["provenance"]["seconds"]
+    return Result(document["id"], document["outcome"], plateau, document["last_step"], last, seconds)
+
+
 def measurement(run: "Run", record: "Record") -> dict[str, Any]:
-    """What a record came to: outcome, plateau at the run's own level, and its last row."""
-    plateau = _plateau(run, record)
+    """The result of a record: outcome, plateau at the level of the run's stop rule, and the last row."""
+    from daybreak.training.watched import watched
+
+    plateau = watched(run.stop.level, record.curves).plateau(record.steps, record.curves)
     low, high = plateau.bracket
     return {
         "outcome": record.outcome,
@@ -75,24 +90,8 @@ def measurement(run: "Run", record: "Record") -> dict[str, Any]:
 
 
 def failure(traceback: str) -> dict[str, Any]:
-    """What is kept of a run that could not be trained."""
+    """The result of a run that could not be trained."""
     return {"outcome": "failed", "plateau": None, "last_step": None, "final": {}, "traceback": traceback}
-
-
-def _plateau(run: "Run", record: "Record") -> "Plateau":
-    """The plateau of the curve that the stop rule watches; of a run that diverged, as far as it was finite."""
-    from daybreak import measure
-
-    loss = record.curves["clean_loss"]
-    finite = np.isfinite(loss)
-    count = len(loss) if finite.all() else int(np.argmin(finite))
-    if not (run.stop.level and count):  # no level to cross, or nothing that could cross it
-        last = float(record.steps[max(count - 1, 0)])
-        return measure.Plateau(last, True, (last, np.inf))
-    accuracy = record.curves.get("clean_accuracy")
-    curve, direction = (loss, "down") if accuracy is None else (accuracy, "up")
-    level = float(np.float32(run.stop.level))  # as the stop rule compares: in the precision of the curve
-    return measure.plateau(record.steps[:count], curve[:count], level, direction=direction)
 
 
 def _plain(values: ArrayLike) -> Any:
@@ -110,11 +109,11 @@ def seal(document: dict[str, Any]) -> bytes:
 
 
 def unseal(content: bytes) -> dict[str, Any]:
-    """The document of a text whose digest is right, in the schema of today.
+    """The document of a text whose digest is right, in the current schema.
 
     Raises:
         DamageError: the text is not what was written.
-        NewerError: the text is whole, and its schema not known here.
+        NewerError: the text is undamaged, and of a newer schema.
     """
     try:
         document = json.loads(content)

@@ -159,7 +159,7 @@ class Lab:
         record = None
         if folder.curves is not None:
             record = Record(*curves.decode(folder.curves), folder.document["outcome"])
-        return Saved(from_json(folder.settings), record, index.result(index.row(folder)), folder.document)
+        return Saved(from_json(folder.settings), record, result.from_document(folder.document), folder.document)
 
     def columns_of(self, name: str) -> dict[str, NDArray] | None:
         """The curves of a finished run as plain columns, `step`, `clean_loss`, `attention_1_2` and so on; None if it failed."""
@@ -195,7 +195,9 @@ class Lab:
 
     def find(self, prefix: str) -> str:
         """The id of the one run, finished or not, that starts with `prefix`."""
-        matches = sorted(x for x in (*self.query()["id"].to_pylist(), *self.unfinished()) if x.startswith(prefix))
+        matches = sorted(
+            x for x in (*self.query()["id"].to_pylist(), *self.unfinished()) if prefix and x.startswith(prefix)
+        )
         lab = f"in lab {str(self.path)!r}"
         if not matches:
             raise RequestError(f"no run {lab} starts with {prefix!r}.")

@@ -1,6 +1,6 @@
-"""An unfinished run as bytes: a safetensors file that says which run it is, with a digest of all it holds.
+"""An unfinished run as bytes: a safetensors file with the id of the run and a digest of its contents.
 
-Weights have names such as `learner.parameters.block0.query.weight`, so that any reader of the format can look at them.
+Arrays have names such as `learner.parameters.block0.query.weight`, so that any reader of the format can inspect them.
 """
 
 import hashlib
@@ -21,32 +21,32 @@ Arrays = dict[str, NDArray[Any]]
 
 @final
 class DamagedCheckpoint(Exception):  # noqa: N818
-    """Bytes that are not the checkpoint they should be. The run they were for can be started over."""
+    """Bytes that are not a checkpoint of the run. The run can be started again."""
 
     def __init__(self, run_id: str, why: str):
-        super().__init__(f"the checkpoint of run {run_id} is of no use: {why}.")
+        super().__init__(f"the checkpoint of run {run_id} is unusable: {why}.")
         self.run_id = run_id
 
 
 def pack(run_id: str, learner: PyTree, curves: Arrays) -> bytes:
-    """Where a run stands, and what was measured so far."""
+    """The state of a run, and its curves so far."""
     arrays = _named(learner) | {f"curves.{name}": np.asarray(x, order="C") for name, x in curves.items()}
     header = {"schema": SCHEMA, "run": run_id, "digest": _digest(run_id, arrays)}
     return save(arrays, {"daybreak": json.dumps(header)})
 
 
 def unpack(run_id: str, like: PyTree, data: bytes) -> tuple[PyTree, Arrays]:
-    """What was packed, the learner in the form of `like`."""
+    """State and curves from bytes; the state has the tree structure of `like`."""
     arrays = _checked(run_id, data)
     wanted = _named(like)
     if {name: x.shape for name, x in wanted.items()} != {k: x.shape for k, x in arrays.items() if k in wanted}:
-        raise DamagedCheckpoint(run_id, "its weights are not those of the run's model")
+        raise DamagedCheckpoint(run_id, "its parameters do not fit the run's model")
     learner = jax.tree.unflatten(jax.tree.structure(like), [arrays[name] for name in wanted])
     return learner, {name.removeprefix("curves."): x for name, x in arrays.items() if name not in wanted}
 
 
 def curves(run_id: str, data: bytes) -> Arrays:
-    """What was measured so far."""
+    """The curves so far."""
     arrays = _checked(run_id, data)
     return {name.removeprefix("curves."): x for name, x in arrays.items() if name.startswith("curves.")}
 
@@ -58,7 +58,7 @@ def _checked(run_id: str, data: bytes) -> Arrays:
     if header.get("run") != run_id:
         raise DamagedCheckpoint(run_id, f"it belongs to run {header.get('run')!r}")
     if header.get("digest") != _digest(run_id, arrays):
-        raise DamagedCheckpoint(run_id, "its digest does not match what it holds")
+        raise DamagedCheckpoint(run_id, "its digest does not match its contents")
     return arrays
 
 
@@ -78,8 +78,8 @@ def _read(run_id: str, data: bytes) -> tuple[dict[str, Any], Arrays]:
 
 
 def _digest(run_id: str, arrays: Arrays) -> str:
-    found = hashlib.sha256(run_id.encode())
+    digest = hashlib.sha256(run_id.encode())
     for name, x in sorted(arrays.items()):
-        found.update(f"{name} {x.dtype} {x.shape}".encode())
-        found.update(x.tobytes())
-    return found.hexdigest()
+        digest.update(f"{name} {x.dtype} {x.shape}".encode())
+        digest.update(x.tobytes())
+    return digest.hexdigest()

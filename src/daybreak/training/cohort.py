@@ -1,7 +1,7 @@
 """A cohort: runs that share every shape, trained by one compiled program.
 
 Randomness is a function of seed, purpose and step, so that a record does not depend on how steps are grouped, on an
-interruption, or on the company a run is trained in.
+interruption, or on the other members of the cohort.
 """
 
 from collections.abc import Callable, Sequence
@@ -16,15 +16,15 @@ from daybreak.errors import RequestError
 from daybreak.tasks import Example
 from daybreak.training.evaluate import EvaluationSets, evaluate, evaluation_sets, parts
 from daybreak.training.run import Run, shape, without_stop
-from daybreak.training.schedule import thinned
+from daybreak.training.schedule import with_repetition
 
 _QUICKLY = {"xla_backend_optimization_level": 0, "xla_cpu_use_fusion_emitters": False}
-"""For a program that runs once, where only the time to compile it counts: a sixth of what it would be."""
+"""For a program that runs once, where only the time to compile counts: these options make it six times shorter."""
 Purpose = Literal["task", "init", "training set", "data", "evaluation", "dropout", "schedule"]
 
 
 class Learner(NamedTuple):
-    """Where a member stands."""
+    """The state of a member."""
 
     parameters: PyTree
     optimizer: PyTree
@@ -32,7 +32,7 @@ class Learner(NamedTuple):
 
 
 class WorldAndData(NamedTuple):
-    """What a member keeps: its world, its fixed training set if it has one, and what it is evaluated on."""
+    """What stays fixed while a member trains: its world, its training set if it has one, and its evaluation sets."""
 
     world: PyTree
     train: Example | None
@@ -40,7 +40,7 @@ class WorldAndData(NamedTuple):
 
 
 def check_alike(runs: Sequence[Run]) -> None:
-    """Refuse runs that cannot be one cohort."""
+    """Refuse runs that cannot form one cohort."""
     if not runs:
         raise RequestError("a cohort needs at least one run.")
     if len({shape(run) for run in runs}) > 1:
@@ -58,7 +58,7 @@ def stack(runs: Sequence[Run]) -> Run:
 
 @partial(jax.jit, compiler_options=_QUICKLY)
 def begin(cohort: Run) -> tuple[Learner, WorldAndData]:
-    """Draw worlds, data sets and initial parameters of all members, of types that their shapes alone tell."""
+    """Draw worlds, data sets and initial parameters of all members. Weak types are removed: shape and dtype define each array."""
     return jax.tree.map(lambda x: jax.lax.convert_element_type(x, x.dtype), _each(_begin, cohort))
 
 
@@ -71,15 +71,15 @@ def advance(
     active: Bool[Array, " members"],
     repeats: Bool[Array, " members"],
 ) -> tuple[Learner, dict[str, Array]]:
-    """Train active members until a step each and evaluate them there; others stay, and their row is zero.
+    """Train each active member until its step and evaluate it there; the others stay as they are, and their row is zero.
 
-    `repeats` says who is shown repetition, where that is decided on the way.
+    `repeats` holds the current decision of `training.control` for each member.
     """
     return _each(_advance, cohort, learners, world_and_data, until, active, repeats)
 
 
 def _each(function: Callable, *members: Any) -> Any:
-    """Side by side, but one alone without an axis for others: its products are plain ones."""
+    """All members under `vmap`; a single one without the axis of members, so that its matrix products are not batched."""
     if len(jax.tree.leaves(members)[0]) > 1:
         return jax.vmap(function)(*members)
     return jax.tree.map(lambda x: x[None], function(*jax.tree.map(lambda x: x[0], members)))
@@ -104,7 +104,7 @@ def _advance(
     def row_of(learner: Learner) -> dict[str, Array]:
         row = evaluate(run, learner.parameters, world_and_data.world, world_and_data.evaluation)
         scheduled = run.schedule.name != "constant"
-        return row | ({"repetition": run.schedule.share(learner.step, repeats)} if scheduled else {})
+        return row | ({"repetition": run.schedule.fraction(learner.step, repeats)} if scheduled else {})
 
     def go() -> tuple[Learner, dict[str, Array]]:
         start = learner, _order(run, learner.step)
@@ -124,7 +124,7 @@ def _step(
     world_and_data: WorldAndData,
     repeats: Bool[Array, ""],
 ) -> tuple[Learner, Int[Array, " size"] | None]:
-    """One step in the order of its epoch; a new epoch is shuffled anew."""
+    """One step in the order of its epoch; each epoch is shuffled again."""
     order = jax.lax.cond(learner.step % _batches(run) == 0, lambda: _order(run, learner.step), lambda: order)
     examples = _batch(run, world_and_data, learner.step, order, repeats)
     keys = jax.random.split(jax.random.fold_in(_stream(run, "dropout"), learner.step), len(examples.target))
@@ -140,7 +140,7 @@ def _step(
 
 
 def _mean(function: Callable[[PyTree], PyTree], batch: PyTree, count: int) -> PyTree:
-    """The mean over as many parts of a batch, one after the other."""
+    """The mean of a function over `count` equal parts of a batch, computed one after the other."""
     if count == 1:
         return function(batch)
     cut = jax.tree.map(lambda x: x.reshape(count, -1, *x.shape[1:]), batch)
@@ -160,7 +160,7 @@ def _batch(
     order: Int[Array, " size"] | None,
     repeats: Bool[Array, ""],
 ) -> Example:
-    """Fresh examples, or the next part of a training set in the order of this epoch."""
+    """New examples, or the next part of the training set in the order of this epoch."""
     if world_and_data.train is not None and order is not None:
         size = run.task.sizes.train
         chosen = jax.lax.dynamic_slice_in_dim(order, (step % _batches(run)) * run.batch, min(run.batch, size))
@@ -169,17 +169,19 @@ def _batch(
     if run.schedule.name == "constant":
         return jax.vmap(run.task.sample, (0, None))(keys, world_and_data.world)
     place = jax.random.uniform(jax.random.fold_in(_stream(run, "schedule"), step), (run.batch,))
-    chosen = place < run.schedule.share(step, repeats)
-    return jax.vmap(lambda key, repeat: thinned(run.task, repeat).sample(key, world_and_data.world))(keys, chosen)
+    chosen = place < run.schedule.fraction(step, repeats)
+    return jax.vmap(lambda key, repeat: with_repetition(run.task, repeat).sample(key, world_and_data.world))(
+        keys, chosen
+    )
 
 
 def _batches(run: Run) -> int:
-    """Of an epoch."""
+    """The number of batches in an epoch."""
     return max(run.task.sizes.train // run.batch, 1)
 
 
 def _order(run: Run, step: Int[Array, ""]) -> Int[Array, " size"] | None:
-    """How the training set is shuffled in the epoch of a step; None where examples are fresh."""
+    """The order of the training set in the epoch of a step; None where every example is new."""
     size = run.task.sizes.train
     if not size:
         return None

@@ -1,4 +1,4 @@
-"""What is measured between steps: clean and training-like loss and accuracy, and where attention goes."""
+"""What is measured between steps: loss and accuracy on clean data and on training data, and attention."""
 
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -14,20 +14,20 @@ from daybreak.training.run import Run
 
 
 def parts(examples: int, run: Run) -> int:
-    """Into how many equal parts examples are cut so that what a CPU works on stays in its cache; 1 if none are equal."""
+    """The number of equal parts into which examples are cut so that each fits in a CPU's cache; 1 if no cut is equal."""
     least = -(-examples * run.task.interface.length // run.model.rows_at_once) if jax.default_backend() == "cpu" else 1
     return next((count for count in range(least, 2 * least) if examples % count == 0), 1)
 
 
 class EvaluationSets(NamedTuple):
-    """What a run is evaluated on, the same every time: a clean set, and one like its training data, stacked."""
+    """The fixed sets on which a run is evaluated, stacked: a clean one, and one like its training data."""
 
     examples: Example
-    needed: Bool[Array, " 2"]  # the second is not where training data are clean: it would say the same again
+    needed: Bool[Array, " 2"]  # the second is not needed where training data are clean: it would give the same numbers
 
 
 def evaluation_sets(run: Run, key: PRNGKeyArray, world: PyTree, train: Example | None) -> EvaluationSets:
-    """Draw the clean set; like the training data are the training set itself, if there is one, or fresh examples."""
+    """Draw both sets. The second is the training set itself, if there is one, or new examples of the task."""
     clean, size = run.task.clean(), run.task.sizes.validation or run.evaluation
     keys = jax.random.split(key, (2, size))
     needed = jnp.array(True)
@@ -52,7 +52,7 @@ def _stack(*trees: Any) -> Any:
     return jax.tree.map(lambda *x: jnp.stack([jnp.asarray(y) for y in x]), *trees)
 
 
-@jax.jit  # traced once, though a program asks for its shapes before it calls it
+@jax.jit  # traced once, although `eval_shape` and the call itself both need it
 def evaluate(run: Run, parameters: PyTree, world: PyTree, sets: EvaluationSets) -> dict[str, Array]:
     """One row of a record. Both sets share one compiled body."""
     size = sets.examples.target.shape[1]
@@ -87,7 +87,7 @@ def _blank(function: Callable[[], PyTree]) -> PyTree:
 
 @jax.jit
 def _score(run: Run, parameters: PyTree, world: PyTree, example: Example, clean: Bool[Array, ""]) -> dict[str, Array]:
-    """All that is measured of one example; of one that is not clean only loss and accuracy are read."""
+    """All measurements on one example; on one that is not clean, only loss and accuracy."""
     outputs = run.model.apply(parameters, example.inputs, run.interface, attention=True)
     row = {"loss": run.task.loss(outputs.values, example)}
     accuracy = run.task.accuracy(outputs.values, example)
@@ -109,23 +109,23 @@ def _attention(run: Run, outputs: Output, example: Example) -> dict[str, Float[A
     return {"attention": to_relevant / len(run.interface.reads), "entropy": entropy / len(run.interface.reads)}
 
 
-def _rows(run: Run, weights: Float[Array, "heads rows length"]) -> np.ndarray:
-    """Where the read positions are among the rows: the last layer has no others."""
+def _rows(run: Run, pattern: Float[Array, "heads rows length"]) -> np.ndarray:
+    """Indices of the read positions among the rows: the last layer has no other rows."""
     reads = np.array(run.interface.reads)
-    return np.arange(reads.size) if weights.shape[1] == reads.size else reads
+    return np.arange(reads.size) if pattern.shape[1] == reads.size else reads
 
 
 def _circuits(run: Run, outputs: Output) -> dict[str, Float[Array, "layers heads *kinds"]]:
-    """Attention that the task's circuits need, for each layer that has their rows, and head."""
-    found = {}
+    """Attention that the task's circuits need, for each head of each layer that computes their rows."""
+    circuits = {}
     for name, (rows, targets) in run.task.circuits().items():
         maps = []
-        for weights in outputs.attention or ():
+        for pattern in outputs.attention or ():
             if rows == run.interface.reads:
-                maps.append(weights[:, _rows(run, weights)])
-            elif weights.shape[1] == run.interface.length:
-                maps.append(weights[:, np.array(rows)])
+                maps.append(pattern[:, _rows(run, pattern)])
+            elif pattern.shape[1] == run.interface.length:
+                maps.append(pattern[:, np.array(rows)])
         if maps:
             mass = jnp.einsum("lhrt,...rt->lh...", jnp.stack(maps), targets.astype(np.float32))
-            found[name] = mass / len(rows)
-    return found
+            circuits[name] = mass / len(rows)
+    return circuits

@@ -1,8 +1,8 @@
 """A cohort in training: its members in lanes.
 
-On an accelerator all members are one lane, side by side under `vmap`. On a CPU every member is a lane, and as many lanes
-as there are cores train at once: much of a step keeps one core busy, and another member has a use for the rest. Lanes
-are alike, so one compiled program is enough for all.
+On an accelerator all members form one lane, under `vmap`. On a CPU every member is a lane, and one lane per core trains at
+the same time: much of a step uses one core only, so another member can use the others. Lanes have equal shapes, so one
+compiled program serves all.
 """
 
 import math
@@ -24,33 +24,33 @@ Row = dict[str, NDArray[np.floating] | np.floating]
 
 @final
 class Lanes:
-    """Where the members of a cohort stand.
+    """The states of the members of a cohort.
 
     Args:
         runs: of equal shape.
-        width: members of a lane; as is best for this machine if not given.
+        width: members of a lane; by default 1 on a CPU, otherwise all.
     """
 
     def __init__(self, runs: Sequence[Run], width: int | None = None):
         check_alike(runs)
         self._width = width or (1 if _on_cpu() else len(runs))
         self._lanes = [slice(i, i + self._width) for i in range(0, len(runs), self._width)]
-        self._members = [stack(runs[here]) for here in self._lanes]
-        begun = _begun(self._members)
-        self._learners, self.worlds_and_data = [x[0] for x in begun], [x[1] for x in begun]
+        self._members = [stack(runs[lane]) for lane in self._lanes]
+        started = _start(self._members)
+        self._learners, self.worlds_and_data = [x[0] for x in started], [x[1] for x in started]
 
     def learner(self, i: int) -> Learner:
-        """Where member `i` stands. Ask before the next steps."""
+        """The state of member `i`, until `advance` is called again."""
         return jax.tree.map(lambda x: np.asarray(x[i % self._width]), self._learners[i // self._width])
 
     def put(self, learners: Sequence[Learner]) -> None:
-        """Let every member go on from where `learners` says."""
-        self._learners = [jax.tree.map(lambda *x: jnp.asarray(np.stack(x)), *learners[here]) for here in self._lanes]
+        """Replace the states of all members."""
+        self._learners = [jax.tree.map(lambda *x: jnp.asarray(np.stack(x)), *learners[lane]) for lane in self._lanes]
 
     def advance(self, until: Sequence[int], active: Sequence[bool], repeats: Sequence[bool]) -> list[Row | None]:
-        """Train active members until a step each, and evaluate them there; None for the others."""
-        orders = [(until[here], active[here], repeats[here]) for here in self._lanes]
-        with ThreadPoolExecutor(len(cores())) as threads:  # interrupted, it waits for those under way
+        """Train each active member until its step, and evaluate it there; None for the others."""
+        orders = [(until[lane], active[lane], repeats[lane]) for lane in self._lanes]
+        with ThreadPoolExecutor(len(cores())) as threads:  # if interrupted, it waits for the running lanes
             lanes = threads.map(self._advance, range(len(orders)), orders)
             return [row for lane in lanes for row in lane]
 
@@ -66,16 +66,16 @@ class Lanes:
         return [{name: x[i] for name, x in rows.items()} if is_on else None for i, is_on in enumerate(active)]
 
 
-def _begun(lanes: Sequence[Run]) -> list[tuple[Learner, WorldAndData]]:
-    """Begin, while the program that will train is compiled beside it: for that it is called with nobody active."""
+def _start(lanes: Sequence[Run]) -> list[tuple[Learner, WorldAndData]]:
+    """Begin all lanes; in parallel, compile the program that trains, by a call with no active member."""
     none = jnp.zeros(len(jax.tree.leaves(lanes[0])[0]), bool)
     shapes = jax.eval_shape(begin, lanes[0])
     blank = jax.device_put(jax.tree.map(lambda x: np.zeros(x.shape, x.dtype), shapes))
-    with ThreadPoolExecutor(1) as beside:
-        compiled = beside.submit(advance, lanes[0], *blank, jnp.zeros(none.shape, jnp.int32), none, none)
-        drawn = [begin(members) for members in lanes]
+    with ThreadPoolExecutor(1) as thread:
+        compiled = thread.submit(advance, lanes[0], *blank, jnp.zeros(none.shape, jnp.int32), none, none)
+        started = [begin(members) for members in lanes]
         compiled.result()
-    return drawn
+    return started
 
 
 def at_once() -> float:

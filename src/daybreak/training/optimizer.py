@@ -1,4 +1,4 @@
-"""How parameters follow gradients: SGD, Adam, AdamW, with clipping."""
+"""Optimizers: SGD, Adam, AdamW, with gradient clipping."""
 
 import math
 from typing import Literal, final
@@ -17,7 +17,7 @@ Name = Literal["sgd", "adam", "adamw"]
 class Optimizer(eqx.Module):
     """An Optax optimizer whose learning rate may differ between the members of a cohort."""
 
-    name: Name = eqx.field(static=True, default="adam")  # Which one.
+    name: Name = eqx.field(static=True, default="adam")  # The algorithm.
     learning_rate: float = 1e-4  # Constant during the run.
     momentum: float = eqx.field(static=True, default=0.0)  # Of SGD.
     weight_decay: float = eqx.field(static=True, default=0.01)  # Of AdamW.

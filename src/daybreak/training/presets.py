@@ -1,6 +1,6 @@
 """Named settings of the two papers, to start a sweep from: `preset = "paper-a-regression"`.
 
-What the papers leave open (initial scales, which positions see which) is chosen here and nowhere else.
+What the papers do not specify (initial scales, which positions attend to which) is chosen here and nowhere else.
 """
 
 from daybreak.models import MinimalAttention, Transformer
@@ -16,7 +16,7 @@ PRESETS: dict[str, Run] = {
         stop=Stop(budget=50_000, every=20, level=0.1),
         batch=32,
     ),
-    # Paper A, table 1 and §3: accuracy 5 % ends the plateau. Layer norm as its text has it.
+    # Paper A, table 1 and §3: accuracy 5 % ends the plateau. Layer norm as in its text.
     "paper-a-recall": Run(
         task=Recall(N=32, V=256),
         model=Transformer(layers=4, heads=4, width=256, head_width=64, mlp=1024, norm="pre", causal=True),
@@ -24,7 +24,7 @@ PRESETS: dict[str, Run] = {
         stop=Stop(budget=200_000, every=50, level=0.05),
         batch=32,
     ),
-    # Paper B, §2.3: the whole budget is spent, for the transitions lie behind each other.
+    # Paper B, §2.3: runs spend the whole budget, because several transitions follow each other.
     "paper-b-minimal": Run(
         task=MarkovChain(L=2),
         model=MinimalAttention(heads=3, epsilon=1e-9),
@@ -54,4 +54,4 @@ PRESETS: dict[str, Run] = {
         batch=3_000,
     ),
 }
-"""Runs by the name a sweep file calls them."""
+"""Runs by their names in sweep files."""

@@ -18,8 +18,8 @@ class Record:
         steps: steps of training before each evaluation; the first is 0.
         curves: by name, one row per evaluation: `clean_loss`, `train_loss`, `clean_accuracy` and `train_accuracy` where the
             task has one, `attention` (layers, heads) to relevant positions and `entropy` (layers, heads); of a run with
-            a schedule, `repetition`: the share of examples that repeat.
-        outcome: whether it emerged, hit its budget before that (censored), or diverged.
+            a schedule, `repetition`: the fraction of examples that repeat.
+        outcome: whether it emerged, spent its budget before that (censored), or diverged.
     """
 
     steps: NDArray[np.int64]

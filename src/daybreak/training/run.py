@@ -1,8 +1,10 @@
-"""A run: task, model, optimizer, stop rule and seed. Plain data in and out, named by what it says."""
+"""A run: task, model, optimizer, stop rule and seed. JSON in and out, named by a hash of its content."""
 
 import hashlib
 import json
+from collections.abc import Iterator
 from dataclasses import fields, replace
+from itertools import chain
 from typing import Any, final
 
 import equinox as eqx
@@ -20,13 +22,13 @@ SCHEMA = 1
 
 @final
 class Stop(eqx.Module):
-    """When a run has said what it had to say: emerged and a margin beyond, or its budget is spent."""
+    """When a run ends: it has emerged and trained for a margin after that, or its budget is spent."""
 
     budget: int = eqx.field(static=True, default=10_000)  # Steps at most.
     every: int = eqx.field(static=True, default=20)  # Steps between two evaluations.
     # Clean loss (regression) or clean accuracy (tokens) that counts as emerged; 0 to spend the whole budget.
     level: float = eqx.field(static=True, default=0.1)
-    margin: float = eqx.field(static=True, default=0.2)  # Share of the plateau to go on after it emerged.
+    margin: float = eqx.field(static=True, default=0.2)  # Fraction of the plateau to train on after emergence.
 
     def __check_init__(self):
         for name in ("budget", "every"):
@@ -36,18 +38,22 @@ class Stop(eqx.Module):
             if not getattr(self, name) >= 0:
                 raise RequestError(f"{name} = {getattr(self, name)} is not allowed: it must be at least 0.")
 
+    def steps(self) -> Iterator[int]:
+        """The steps at which a run is evaluated until its budget is spent: 0, every, 2 every, …, budget."""
+        return chain(range(0, self.budget, self.every), (self.budget,))
+
 
 @final
 class Run(eqx.Module):
-    """All that decides a record. Two runs that say the same are the same run."""
+    """Everything that determines a record. Two runs with equal fields are the same run."""
 
     task: Task[Any]
     model: AnyModel
     optimizer: Optimizer = Optimizer()
     stop: Stop = Stop()
     seed: int = 0
-    batch: int = eqx.field(static=True, default=32)  # Examples a step.
-    # Examples an evaluation, where the task has no set of its own.
+    batch: int = eqx.field(static=True, default=32)  # Examples per step.
+    # Examples per evaluation, where the task has no validation set.
     evaluation: int = eqx.field(static=True, default=256)
     schedule: Schedule = Schedule()  # Of the repetition that the task has.
 
@@ -64,7 +70,7 @@ class Run(eqx.Module):
 
     @property
     def interface(self) -> Interface:
-        """What the model is told of the task."""
+        """Inputs and outputs of the task, for the model."""
         return self.task.interface
 
     @property
@@ -74,23 +80,25 @@ class Run(eqx.Module):
 
 
 def shape(run: Run) -> Any:
-    """What runs of one cohort have in common: all but their stop rules and the scalars that a program takes as arguments."""
+    """What the runs of a cohort share: all but their stop rules and the scalars that are arguments of the program."""
     return jax.tree.structure(without_stop(run))
 
 
 def without_stop(run: Run) -> Run:
-    """The part of a run that is compiled; when to stop is decided outside."""
+    """The part of a run that is compiled; the stop rule is applied outside."""
     return replace(run, stop=Stop())
 
 
 def canonical(run: Run) -> bytes:
-    """The one text of a run, whose digest begins with its name."""
+    """The canonical text of a run; its digest starts with the id."""
     return json.dumps(to_json(run), sort_keys=True, separators=(",", ":"), allow_nan=False).encode()
 
 
 def to_json(run: Run) -> dict[str, Any]:
     """A run as plain data."""
-    schedule = {"schedule": _plain(run.schedule)} if run.schedule.name != "constant" else {}  # older runs have none
+    schedule = (
+        {"schedule": _plain(run.schedule)} if run.schedule.name != "constant" else {}
+    )  # left out, as in older runs
     return {
         "schema": SCHEMA,
         "task": {"name": _name(TASKS, run.task), **_plain(run.task)},
@@ -126,7 +134,7 @@ def _name(registry: dict[str, Any], thing: Any) -> str:
 
 
 def _plain(thing: Any) -> dict[str, Any]:
-    """Its fields. One that a version added `later` is left out at its default, so that older runs keep their names."""
+    """Its fields. A field that was added `later` is left out at its default, so that older runs keep their ids."""
     values = {field.name: getattr(thing, field.name) for field in fields(thing)}
     later = {field.name: field.default for field in fields(thing) if field.metadata.get("later")}
     return {name: value for name, value in values.items() if name not in later or value != later[name]}

@@ -1,4 +1,4 @@
-"""Train a cohort to its end: steps, evaluations, and who has emerged."""
+"""Train a cohort to its end: steps, evaluations, and which members have emerged."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -9,22 +9,23 @@ from jaxtyping import PyTree
 from numpy.typing import NDArray
 
 from daybreak.training.checkpoint import pack, unpack
+from daybreak.training.control import RepetitionControl
 from daybreak.training.lanes import Lanes, Row
 from daybreak.training.record import Outcome, Record
 from daybreak.training.run import Run
-from daybreak.training.schedule import RepetitionControl
+from daybreak.training.watched import watched
 
 
 @final
 @dataclass(frozen=True)
 class Progress:
-    """How far each run of a cohort has come, after an evaluation.
+    """The state of each run of a cohort after an evaluation.
 
     Args:
         runs: the members.
         steps: the step of each one's latest evaluation.
-        rows: what that evaluation measured.
-        emerged: the step at which each was seen beyond its stop rule's level; None if not yet.
+        rows: the measurements of that evaluation.
+        emerged: the step at which each first reached the level of its stop rule; None if not yet.
         outcomes: how each ended; None while it trains.
     """
 
@@ -43,11 +44,11 @@ class Progress:
         return Record(np.array(self._watches[i].steps), self._watches[i].curves(), outcome)
 
     def parameters(self, i: int) -> PyTree:
-        """Parameters of a member, as its model's `init` lays them out. Ask before the next evaluation."""
+        """Parameters of a member, in the structure of its model's `init`. Valid until the next evaluation."""
         return self._lanes.learner(i).parameters
 
     def checkpoint(self, i: int) -> bytes:
-        """A member that still trains, as bytes that `evaluations` takes up again. Ask before the next evaluation."""
+        """A member that still trains, as bytes from which `evaluations` can resume. Valid until the next evaluation."""
         return pack(self.runs[i].id, self._lanes.learner(i), self._watches[i].curves())
 
 
@@ -56,11 +57,11 @@ def train(
     resume: Mapping[str, bytes] | None = None,
     on_progress: Callable[[Progress], None] | None = None,
 ) -> list[Record]:
-    """Train runs of equal shape side by side until each has emerged and gone on a little, or spent its budget.
+    """Train runs of equal shape together until each has emerged and trained for its margin, or spent its budget.
 
     Args:
         runs: they may differ in seed, learning rate, and scalars of task and model such as B, p and initial scales.
-        resume: by the id of a run, a checkpoint to go on from.
+        resume: checkpoints to resume from, by the id of the run.
         on_progress: called after every evaluation.
     """
     progress = None
@@ -78,7 +79,7 @@ def evaluations(runs: Sequence[Run], resume: Mapping[str, bytes] | None = None) 
         DamagedCheckpoint: before any training, if a checkpoint is not one of its run.
     """
     lanes, watches = Lanes(runs), [_Watch(run) for run in runs]
-    _take_up(lanes, watches, resume or {})
+    _resume(lanes, watches, resume or {})
     while any(watch.outcome is None for watch in watches):
         rows = lanes.advance(
             until=[watch.next_step for watch in watches],
@@ -99,8 +100,8 @@ def evaluations(runs: Sequence[Run], resume: Mapping[str, bytes] | None = None) 
         )
 
 
-def _take_up(lanes: Lanes, watches: "list[_Watch]", resume: Mapping[str, bytes]) -> None:
-    """Put members back where their checkpoints left them; what a watch knows follows from the rows it has seen."""
+def _resume(lanes: Lanes, watches: "list[_Watch]", resume: Mapping[str, bytes]) -> None:
+    """Restore members from their checkpoints; each watch is restored by seeing its rows again."""
     if not resume:
         return
     learners = [lanes.learner(i) for i in range(len(watches))]
@@ -113,7 +114,7 @@ def _take_up(lanes: Lanes, watches: "list[_Watch]", resume: Mapping[str, bytes])
 
 
 class _Watch:
-    """Rows of one run as they come in, and the decision when it is done."""
+    """The rows of one run so far, and the decision when it ends."""
 
     def __init__(self, run: Run):
         self.run = run
@@ -122,14 +123,14 @@ class _Watch:
         self.rows: list[Row] = []
         self.emerged_at: int | None = None
         self.outcome: Outcome | None = None
-        self.next_step = 0
+        self._ahead = run.stop.steps()
+        self.next_step = next(self._ahead)
 
     def see(self, row: Row) -> None:
         step, stop = self.next_step, self.run.stop
         self.steps.append(step)
         self.rows.append(row)
-        self.control.see(step, row)
-        if self.emerged_at is None and self._beyond(row):
+        if self.emerged_at is None and watched(stop.level, row).reached(row):
             self.emerged_at = step
         if not np.isfinite(row["clean_loss"]):
             self.outcome = "diverged"
@@ -137,15 +138,9 @@ class _Watch:
             self.outcome = "emerged"
         elif step >= stop.budget:
             self.outcome = "censored" if self.emerged_at is None else "emerged"
-        self.next_step = min(step + stop.every, stop.budget)
-
-    def _beyond(self, row: Row) -> bool:
-        level = self.run.stop.level
-        if not level:
-            return False
-        if "clean_accuracy" in row:
-            return bool(row["clean_accuracy"] >= level)
-        return bool(row["clean_loss"] <= level)
+        else:
+            self.control.see(step, row)
+        self.next_step = next(self._ahead, step)
 
     def curves(self) -> dict[str, NDArray[np.floating]]:
         return {name: np.stack([row[name] for row in self.rows]) for name in sorted(self.rows[0])}

@@ -1,4 +1,4 @@
-"""Laws of the plateaus in a lab: its runs as a table, and a law fitted to them, seeds of a configuration kept together."""
+"""Laws of the plateaus in a lab: its runs as a table, and a law fitted to them. Seeds of a configuration form a cluster."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -18,55 +18,56 @@ if TYPE_CHECKING:
 
 Table = dict[str, NDArray]
 
-_BESIDE = ("id", "plateau", "censored", "configuration")
-_IRRELEVANT = frozenset({"seed", "budget", "every", "margin", "evaluation"})  # to how long a plateau is
+_NOT_SETTINGS = ("id", "plateau", "censored", "configuration")  # columns of a table
+_WITHOUT_EFFECT = frozenset({"seed", "budget", "every", "margin", "evaluation"})  # settings that no law depends on
 
 
 @final
 @dataclass(frozen=True)
-class Fitted:
+class FittedLaw:
     """A law of a lab's runs.
 
     Args:
         law: as fitted.
-        configurations: how many the runs are of; one is all settings but the seed.
-        resampled: whether intervals come from drawing configurations again, or from Student's t on the runs.
-        beside: settings that differ between the runs and that the law does not have.
+        configurations: the number of configurations. Runs of one configuration differ only in the seed.
+        resampled: whether intervals come from a cluster bootstrap over configurations, or from Student's t on the runs.
+        also_varying: settings that differ between the runs and that the law does not contain.
     """
 
     law: "Law"
     configurations: int
     resampled: bool
-    beside: tuple[str, ...]
+    also_varying: tuple[str, ...]
 
 
 def table(lab: "Lab", where: str | None = None) -> Table:
     """The runs of a lab that a law can be fitted to: settings, `plateau`, `censored` and the number of the configuration.
 
-    Runs that failed or diverged say nothing of how long a plateau is, and are left out.
+    Runs that failed or diverged have no plateau length, and are left out.
     """
     columns = lab.columns(where)
-    if not columns or not len(columns["id"]):
-        raise RequestError(_nothing(lab, where))
-    kept = columns["outcome"] != "diverged"
+    kept = columns["outcome"] != "diverged" if columns else np.array([])
     if not kept.any():
-        raise RequestError(_nothing(lab, where))
+        which = "" if where is None else f" for which {where!r} holds"
+        raise RequestError(
+            f"lab {str(lab.path)!r} has no run{which} that a law could be fitted to: train some first, or choose others."
+        )
     names = ("id", *index.setting_columns(columns), "plateau", "censored")
-    made = {name: columns[name][kept] for name in names}
-    made["censored"] = made["censored"].astype(np.bool_)
-    return made | {"configuration": _configurations(made)}
+    runs = {name: columns[name][kept] for name in names}
+    runs["censored"] = runs["censored"].astype(np.bool_)
+    return runs | {"configuration": _configurations(runs)}
 
 
-def fit(form: str, runs: Mapping[str, NDArray], method: "Method | None" = None) -> Fitted:
+def fit(form: str, runs: Mapping[str, NDArray], method: "Method | None" = None) -> FittedLaw:
     """Fit a law to the table of a lab.
 
-    Intervals come from drawing configurations again where there are several seeds of each and more
-    configurations than unknowns; otherwise from Student's t.
+    Intervals come from a cluster bootstrap over configurations if some have several seeds and there are more
+    configurations than coefficients; otherwise from Student's t.
     """
     from daybreak.measure import fit_law
     from daybreak.measure.form import parse
 
-    settings = {name: x for name, x in runs.items() if name not in _BESIDE}
+    settings = {name: x for name, x in runs.items() if name not in _NOT_SETTINGS}
     numeric = {name: x for name, x in settings.items() if x.dtype.kind in "iufb"}
     parsed = parse(form, numeric.keys())
     for name in parsed.columns:
@@ -91,8 +92,8 @@ def fit(form: str, runs: Mapping[str, NDArray], method: "Method | None" = None) 
         method=chosen,
         cluster="configuration" if resampled else None,
     )
-    beside = tuple(x for x in settings if x not in (*parsed.columns, *_IRRELEVANT) and _varies(settings[x]))
-    return Fitted(law, np.unique(configuration).size, resampled, beside)
+    also_varying = tuple(x for x in settings if x not in (*parsed.columns, *_WITHOUT_EFFECT) and _varies(settings[x]))
+    return FittedLaw(law, np.unique(configuration).size, resampled, also_varying)
 
 
 def default_form(runs: Mapping[str, NDArray]) -> str | None:
@@ -108,24 +109,24 @@ def default_form(runs: Mapping[str, NDArray]) -> str | None:
 
 @final
 @dataclass(frozen=True)
-class Prior:
-    """What a law of other runs says of one run: a median, and the standard deviation of the log of a single run."""
+class LawPrior:
+    """The prediction of a law of other runs for one run: median, and standard deviation of the log of a single run."""
 
-    fitted: Fitted
+    fitted: FittedLaw
     median: float
     spread: float
 
 
-def prior(lab: "Lab", run: "Run", form: str | None = None) -> Prior:
-    """The law of the finished runs of a lab that differ from a run only in seed and in what the law is about.
+def prior(lab: "Lab", run: "Run", form: str | None = None) -> LawPrior:
+    """Fit a law to the finished runs of a lab that differ from a run only in seed and in the law's columns; predict the run.
 
     Args:
-        lab: whose runs to take; the run itself does not count.
-        run: the one to speak of.
-        form: of the law; by default that of the paper's, as far as it can be told from these runs.
+        lab: whose runs to use, without the run itself.
+        run: the one to predict.
+        form: of the law; by default the paper's, without columns that do not vary among these runs.
 
     Raises:
-        RequestError: there are too few such runs, or the form is wrong; the sentence says which.
+        RequestError: there are too few such runs, or the form is wrong.
     """
     from daybreak.lab.reading.published import published
     from daybreak.measure.form import parse
@@ -133,21 +134,23 @@ def prior(lab: "Lab", run: "Run", form: str | None = None) -> Prior:
 
     own = index.settings(to_json(run))
     runs = table(lab)
-    here = {name: np.array([own.get(name)]) for name in runs if name not in _BESIDE}
-    paper = published(here)
+    single = {name: np.array([own.get(name)]) for name in runs if name not in _NOT_SETTINGS}
+    paper = published(single)
     if form is None and paper is None:
-        raise RequestError("there is no law for runs of this kind: give one with --law.")
-    numeric = {name for name, x in here.items() if x.dtype.kind in "iufb"}
+        raise RequestError("no published law covers this run: give a form with --law.")
+    numeric = {name for name, x in single.items() if x.dtype.kind in "iufb"}
     free = set(paper.exponents) if form is None and paper is not None else {*parse(str(form), numeric).columns}
     rows = runs["id"] != run.id
-    for name in here.keys() - free - _IRRELEVANT:
+    for name in single.keys() - free - _WITHOUT_EFFECT:
         rows &= np.array([_alike(x, own.get(name)) for x in runs[name].tolist()])
     if not rows.any():
-        raise RequestError(f"lab {str(lab.path)!r} has no other finished run of this kind.")
+        raise RequestError(
+            f"lab {str(lab.path)!r} has no other finished run that differs only in the seed or in columns of the law."
+        )
     others = select(runs, rows)
     fitted = fit(form or default_form(others) or "C", others)
-    median, spread = fitted.law.prior(here)
-    return Prior(fitted, float(median[0]), float(spread[0]))
+    median, spread = fitted.law.prior(single)
+    return LawPrior(fitted, float(median[0]), float(spread[0]))
 
 
 def select(runs: Mapping[str, NDArray], rows: NDArray[np.bool_]) -> Table:
@@ -156,24 +159,17 @@ def select(runs: Mapping[str, NDArray], rows: NDArray[np.bool_]) -> Table:
 
 
 def _configurations(runs: Mapping[str, NDArray]) -> NDArray[np.int64]:
-    """Rows that agree in all settings but the seed have one number."""
-    names = [name for name in runs if name not in (*_IRRELEVANT, *_BESIDE)]
+    """Rows that agree in all settings but the seed have the same number."""
+    names = [name for name in runs if name not in (*_WITHOUT_EFFECT, *_NOT_SETTINGS)]
     keys = [repr(row) for row in zip(*(runs[name].tolist() for name in names), strict=True)]
     numbers = {key: i for i, key in enumerate(dict.fromkeys(keys))}
     return np.array([numbers[key] for key in keys], np.int64)
 
 
 def _alike(a: Any, b: Any) -> bool:
-    """Whether two values of a setting agree; one that a run does not have is None, or NaN in a column of numbers."""
+    """Whether two values of a setting are equal; a missing one is None, or NaN in a column of numbers."""
     return repr(a) == repr(b) or a == b or all(x is None or x != x for x in (a, b))
 
 
 def _varies(x: NDArray) -> bool:
     return len({repr(value) for value in x.tolist()}) > 1
-
-
-def _nothing(lab: "Lab", where: str | None) -> str:
-    which = "" if where is None else f" for which {where!r} holds"
-    return (
-        f"lab {str(lab.path)!r} has no run{which} that a law could be fitted to: train some first, or ask for others."
-    )

@@ -1,4 +1,4 @@
-"""A run's forecast as it was, or would have been, at each step."""
+"""The forecast of a run as of any step."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, final
@@ -11,21 +11,22 @@ from daybreak.errors import RequestError
 if TYPE_CHECKING:
     from daybreak.lab.reading.progress import RunCurves
     from daybreak.measure import Forecast, NotEnoughEvidence, Plateau
+    from daybreak.measure._curve import Direction
 
 
 @final
 @dataclass(frozen=True)
 class Outlook:
-    """What a run has shown, and what that says of its emergence.
+    """The curves of a run so far, and the forecasts that follow from them.
 
     Args:
         steps: of evaluation.
-        values: of the curve that is watched.
+        values: of the curve that the stop rule watches.
         name: of that curve.
         attention: to relevant positions, one column per head.
         level: value of the curve that counts as emerged.
-        rising: whether the curve rises when it emerges.
-        prior: what a law says.
+        direction: in which the curve moves when it emerges.
+        prior: median of the law of other runs, and the standard deviation of the logarithm; None without a law.
         truth: the plateau of a run that is done; None if it still trains and has not emerged.
     """
 
@@ -34,9 +35,14 @@ class Outlook:
     name: str
     attention: NDArray[np.float64]
     level: float
-    rising: bool
+    direction: "Direction"
     prior: tuple[float, float] | None
     truth: "Plateau | None"
+
+    @property
+    def rising(self) -> bool:
+        """Whether the curve rises when it emerges."""
+        return self.direction == "up"
 
     def at(self, step: int) -> "Forecast | NotEnoughEvidence | Plateau":
         """The forecast from all evaluations until a step."""
@@ -48,39 +54,42 @@ class Outlook:
             self.values[rows],
             self.level,
             self.attention[rows],
-            direction="up" if self.rising else "down",
+            direction=self.direction,
             prior=self.prior,
         )
 
 
-def outlook(found: "RunCurves", *, level: float | None = None, prior: tuple[float, float] | None = None) -> Outlook:
+def outlook(progress: "RunCurves", *, level: float | None = None, prior: tuple[float, float] | None = None) -> Outlook:
     """The outlook of a run.
 
     Args:
-        found: the run as far as it got.
+        progress: the run so far.
         level: of clean loss or accuracy; by default that of the run's stop rule.
-        prior: what a law says, as `measure.forecast` takes it.
+        prior: of a law, as `measure.forecast` takes it.
     """
-    from daybreak.measure import plateau
+    from daybreak.training.watched import finite, watched
 
-    name, curve = found.watched
-    chosen = found.run.stop.level if level is None else level
-    if not 0 < chosen < (1 if name == "clean_accuracy" else np.inf):
+    chosen = progress.run.stop.level if level is None else level
+    rule = watched(chosen, progress.curves)
+    if not 0 < chosen < (1 if rule.direction == "up" else np.inf):
         why = (
             "the run's stop rule has none: give --level"
             if level is None
             else "it must lie above 0, and below 1 if an accuracy"
         )
         raise RequestError(f"level = {chosen:g} is not allowed: {why}.")
-    finite = np.isfinite(curve)
-    count = len(curve) if finite.all() else int(np.argmin(finite))
+    count = finite(progress.curves)
     if not count:
-        raise RequestError(f"run {found.run.id} is not allowed: its {name} was never finite.")
-    rising = name == "clean_accuracy"
-    steps, values = found.steps[:count], curve[:count].astype(np.float64)
-    # The level as the stop rule compares it: in the precision of the curve.
-    exact = float(np.float32(chosen))
-    truth = plateau(steps, values, exact, direction="up" if rising else "down")
-    heads = found.curves["attention"][:count].reshape(count, -1).astype(np.float64)
-    known = truth if found.done or not truth.censored else None
-    return Outlook(steps, values, name.replace("_", " "), np.clip(heads, 0, 1), exact, rising, prior, known)
+        raise RequestError(f"run {progress.run.id} has no forecast: its clean loss was never finite.")
+    plateau = rule.plateau(progress.steps, progress.curves)
+    attention = progress.curves["attention"][:count].reshape(count, -1).astype(np.float64)
+    return Outlook(
+        progress.steps[:count],
+        progress.curves[rule.name][:count].astype(np.float64),
+        rule.name.replace("_", " "),
+        np.clip(attention, 0, 1),
+        rule.level,
+        rule.direction,
+        prior,
+        plateau if progress.done or not plateau.censored else None,
+    )

@@ -1,4 +1,4 @@
-"""Laws that papers report, as data: to stand beside a fitted one, and to suggest a form where none is given.
+"""Laws that papers report, as data: to compare with a fitted one, and to suggest a form where none is given.
 
 Paper A is Zucchet, D'Angelo, Lampinen, Chan (2025), arXiv 2505.17863.
 """
@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from typing import Any, final
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from daybreak._types import Floats
-from daybreak.measure.law import evaluate
+from daybreak.measure.form import parse
+from daybreak.measure.law import Law, evaluate
 
 
 @final
@@ -20,12 +21,12 @@ class Published:
     """A law of a paper: a constant and one power for each of some columns.
 
     Args:
-        source: where it stands.
-        form: how a person would write it to have it fitted.
+        source: paper and figure.
+        form: to fit, as `measure.fit_law` takes it.
         constant: of the product.
         exponents: by column.
         r2: as reported.
-        where: values of columns for which it is meant.
+        where: values of columns for which it is valid.
     """
 
     source: str
@@ -41,14 +42,14 @@ class Published:
         return " ".join([f"{self.constant:g}", *(f"{name}^{x:g}" for name, x in self.exponents.items())])
 
     def predict(self, table: Mapping[str, ArrayLike]) -> Floats:
-        """Plateau lengths that the law gives at the rows of a table."""
+        """Plateau lengths that the law predicts for the rows of a table."""
         form = " * ".join(["C", *(f"{name}**({x})" for name, x in self.exponents.items())])
         return evaluate(form, {"C": self.constant}, {name: table[name] for name in self.exponents})
 
     def covers(self, table: Mapping[str, ArrayLike]) -> bool:
-        """Whether every row of a table is of the kind that the law is meant for."""
-        has = all(name in table for name in (*self.exponents, *self.where))
-        return has and all(np.all(np.asarray(table[name]) == value) for name, value in self.where.items())
+        """Whether the law is valid for every row of a table."""
+        complete = all(name in table for name in (*self.exponents, *self.where))
+        return complete and all(np.all(np.asarray(table[name]) == value) for name, value in self.where.items())
 
 
 _REGRESSION = {"task": "single-location", "model": "transformer", "optimizer": "adam", "p": 0.0}
@@ -133,7 +134,7 @@ PUBLISHED = (
 
 
 def published(table: Mapping[str, ArrayLike]) -> Published | None:
-    """The first published law that is meant for every row of a table.
+    """The first published law that is valid for every row of a table.
 
     Example:
         >>> published({"task": ["recall"], "model": ["transformer"], "optimizer": ["adam"], "N": [8], "V": [64],
@@ -141,3 +142,49 @@ def published(table: Mapping[str, ArrayLike]) -> Published | None:
         '0.55 V^0.79 N^2.25'
     """
     return next((law for law in PUBLISHED if law.covers(table)), None)
+
+
+@final
+@dataclass(frozen=True)
+class Comparison:
+    """A published law compared with a law that was fitted to runs.
+
+    Args:
+        coefficients: values of the published law for the coefficients of the fitted one, where both have them.
+        ratio: geometric mean of measured plateaus divided by published ones, over the runs that emerged.
+    """
+
+    coefficients: dict[str, float]
+    ratio: float
+
+
+def compare(paper: Published, law: Law, runs: Mapping[str, NDArray]) -> Comparison:
+    """Compare a published law with one that was fitted to a table of runs."""
+    emerged = {name: x[~runs["censored"]] for name, x in runs.items()}
+    ratio = np.exp(np.mean(np.log(emerged["plateau"] / paper.predict(emerged))))
+    return Comparison(_coefficients(paper, law, runs), float(ratio))
+
+
+def _coefficients(paper: Published, law: Law, runs: Mapping[str, NDArray]) -> dict[str, float]:
+    """The published values of the coefficients of a law.
+
+    An exponent has one if its base is a product of powers of columns, and all of these columns give the same value. The
+    constant has one if all exponents have, and columns that the law does not contain are 1.
+    """
+    form = parse(law.form, set(law.ranges))
+    columns = {name: runs[name].astype(np.float64) for name in form.columns}
+    start = form.design(columns or {"one": np.ones(1)})[0]
+    values: dict[str, set[float]] = {name: set() for name in form.exponents}
+    for column in form.columns:
+        doubled = form.design(columns | {column: 2 * columns[column]})[0]
+        powers = (doubled - start)[:, 1:] / np.log(2)
+        for name, power in zip(form.exponents, powers.T, strict=True):
+            if np.ptp(power) > 1e-9:  # a base such as sqrt(p**2*d + 1) is not a power of the column
+                values[name].add(np.nan)
+            elif abs(power[0]) > 1e-9:
+                values[name].add(round(paper.exponents.get(column, 0.0) / float(power[0]), 9))
+    coefficients = {name: x.pop() for name, x in values.items() if len(x) == 1 and np.all(np.isfinite([*x]))}
+    absent = [name for name in paper.exponents if name not in form.columns]
+    if len(coefficients) == len(values) and all(np.all(runs[name] == 1) for name in absent):
+        coefficients[form.constant] = paper.constant
+    return coefficients

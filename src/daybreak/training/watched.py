@@ -1,0 +1,55 @@
+"""What the stop rule watches: which curve, its direction, the level, and the evaluations before a run diverged."""
+
+from collections.abc import Container, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from daybreak.measure import Plateau, plateau
+
+
+@final
+@dataclass(frozen=True)
+class Watched:
+    """The curve that decides when a run has emerged.
+
+    Args:
+        name: clean accuracy where the task has one, otherwise clean loss.
+        direction: an accuracy rises to its level, a loss falls to it.
+        level: rounded to float32, the precision of the curves; 0 if there is none.
+    """
+
+    name: Literal["clean_accuracy", "clean_loss"]
+    direction: Literal["up", "down"]
+    level: float
+
+    def reached(self, row: Mapping[str, Any]) -> bool:
+        """Whether an evaluation lies at the level or beyond it."""
+        value = row[self.name]
+        return bool(self.level and (value >= self.level if self.direction == "up" else value <= self.level))
+
+    def plateau(self, steps: NDArray[np.integer], curves: Mapping[str, NDArray]) -> Plateau:
+        """The plateau of the finite part of the curve; censored if there is no level, or nothing finite."""
+        count = finite(curves)
+        if not (self.level and count):
+            last = float(steps[max(count - 1, 0)])
+            return Plateau(last, True, (last, np.inf))
+        return plateau(steps[:count], curves[self.name][:count], self.level, direction=self.direction)
+
+
+def watched(level: float, curves: Container[str]) -> Watched:
+    """What a stop rule with this level watches, among curves of these names."""
+    rounded = float(np.float32(level))
+    return (
+        Watched("clean_accuracy", "up", rounded)
+        if "clean_accuracy" in curves
+        else Watched("clean_loss", "down", rounded)
+    )
+
+
+def finite(curves: Mapping[str, NDArray]) -> int:
+    """The number of evaluations before the clean loss was first not finite: there, a run has diverged."""
+    is_finite = np.isfinite(curves["clean_loss"])
+    return is_finite.size if is_finite.all() else int(np.argmin(is_finite))
