@@ -5,19 +5,20 @@ READY := .venv/.ready
 
 .PHONY: demo test lint bench docs lock clean
 
-demo: $(READY)  ## the tour: laws of the toy model beside the paper's, with pictures in demo/
+demo: $(READY)  ## the tour: laws of the toy model next to the paper's, with pictures in demo/
 	$(BIN)/daybreak demo
 
 test: $(READY)  ## the whole test suite
 	$(BIN)/python -m pytest -n auto
 
-lint: $(READY)  ## format, lint, types, and the floors of the house
+lint: $(READY)  ## format, lint, types, layers
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/lint-imports
 	$(BIN)/pyright
 
-bench: $(READY)  ## ratios against a peer, measured in one run
+bench: $(READY)  ## ratios against a peer or a limit, measured in one run
+	$(BIN)/python benchmarks/startup.py
 	$(BIN)/python benchmarks/plateaus.py
 	$(BIN)/python benchmarks/laws.py
 	$(BIN)/python benchmarks/lab.py
@@ -29,7 +30,7 @@ bench: $(READY)  ## ratios against a peer, measured in one run
 docs: $(READY)  ## write the generated pages again
 	$(BIN)/python docs/generate.py
 
-lock:  ## resolve anew what pyproject.toml allows, and write it down
+lock:  ## resolve the versions that pyproject.toml allows, and write them to requirements.lock
 	rm -rf .venv && $(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --upgrade pip
 	$(BIN)/python -m pip install --quiet -e '.[dev,explorer]'

@@ -4,9 +4,9 @@
 
 Overhead: a sweep of 20 000 runs whose executor answers at once with a made-up record, but with the real driver and the
 real lab (on the disk of TMPDIR); milliseconds a run, at most 5 are allowed, and memory of the driver at every tenth.
-Workers: a sweep of many cohorts of a small Transformer on one worker and on two, compiled programs there already; at
-least 1.7 times faster is wanted. Two cores of a shared machine are rarely twice one: beside it stands how much more two
-processes get done that only multiply matrices, each on a core of its own. Prints one JSON document for each.
+Workers: a sweep of many cohorts of a small Transformer on one worker and on two, with programs compiled before; at least
+1.7 times faster is wanted. Two cores of a shared machine are rarely twice as fast as one: the limit is measured too, by
+two processes that only multiply matrices, each on its own core. Prints one JSON document for each.
 """
 
 import json
@@ -21,6 +21,7 @@ from pathlib import Path
 
 import numpy as np
 
+from daybreak._machine import cores, pin
 from daybreak.lab import Lab
 from daybreak.lab.compute.driver import State, train_missing
 from daybreak.lab.compute.executor import Event
@@ -60,7 +61,7 @@ level = 0.0
 
 
 class AnswersAtOnce:
-    """An executor whose runs have been measured before they were asked for."""
+    """An executor that returns a made-up record at once."""
 
     workers, memory, at_once = 2, 1e9, 1
 
@@ -141,23 +142,23 @@ def workers() -> dict:
         "wanted": WANTED,
         "within": ratio >= WANTED,
         "two_cores_of_this_machine": round(limit, 2),
-        "share_of_that": round(ratio / limit, 2),
+        "fraction_of_that": round(ratio / limit, 2),
     }
 
 
 def two_cores() -> float:
-    """How many times more products of matrices two processes compute than one does alone, each on a core of its own."""
-    cores = sorted(os.sched_getaffinity(0))[:2]
+    """How many times more products of matrices two processes compute than one does alone, each on its own core."""
+    two = cores()[:2]
     os.environ["OPENBLAS_NUM_THREADS"] = "1"  # of the processes below
     with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool:
-        list(pool.map(products, cores))  # both are up
-        alone = [pool.submit(products, core).result() for core in cores]
-        return sum(pool.map(products, cores)) / (sum(alone) / 2)
+        list(pool.map(products, two))  # both are up
+        alone = [pool.submit(products, core).result() for core in two]
+        return sum(pool.map(products, two)) / (sum(alone) / 2)
 
 
 def products(core: int, seconds: float = 5.0) -> int:
-    """Products of two matrices that fit the cache, one thread, in so many seconds."""
-    os.sched_setaffinity(0, {core})
+    """Products of two matrices that fit the cache, one thread, in `seconds`."""
+    pin([core])
     x, done, began = np.ones((384, 384), np.float32), 0, time.perf_counter()
     while time.perf_counter() - began < seconds:
         _ = x @ x

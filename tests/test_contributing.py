@@ -1,4 +1,4 @@
-"""What CONTRIBUTING.md tells a newcomer to write works as it stands there."""
+"""The code in CONTRIBUTING.md works as it is written there."""
 
 import re
 from importlib.util import module_from_spec, spec_from_file_location
@@ -51,7 +51,7 @@ def test_the_model_is_trained_on_it(written) -> None:
     loss = record.curves["clean_loss"]
     assert loss[0] == pytest.approx(task.guess().loss, abs=0.02)
     assert loss[-1] < loss[0] - 0.03, "the answer is one of the tokens that are there"
-    assert record.curves["attention"][-1] < 0.5, "without positions nothing tells which"
+    assert record.curves["attention"][-1] < 0.5, "without positions it cannot be known which"
 
 
 def test_the_study_is_carried_out(written, tmp_path: Path) -> None:

@@ -1,39 +1,43 @@
 """Daybreak measures, explains, predicts and hastens the moment at which sparse attention emerges in training.
 
-The public page: everything a program needs is an attribute of one of these rooms.
+This is the public page: what a program needs is a name below, or an attribute of a package below.
 
-    from daybreak import measure, models, tasks, theory
+    from daybreak import lab, measure, models, tasks, theory, training
 
     theory.plateau(T=512, d=64)
     theory.escape_time(T=512, d=64, eps=0.8)
     measure.plateau(steps, losses, level=0.1)
     measure.fit_law("C * d**a * (T/B)**b", table)
+    training.train([training.Run(tasks.SingleLocation(T=32, d=16), models.Transformer())])
+    lab.Lab("lab").query("outcome = 'emerged'")
 
-Rooms are imported when first used, so `import daybreak` and `daybreak --help` do not wait for JAX.
+A package is imported at its first use. So `import daybreak` and `daybreak --help` do not load JAX.
 """
 
 from importlib import import_module
-from types import ModuleType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from daybreak import lab as lab
     from daybreak import measure as measure
     from daybreak import models as models
     from daybreak import tasks as tasks
     from daybreak import theory as theory
+    from daybreak import training as training
     from daybreak.errors import RequestError as RequestError
+    from daybreak.errors import WorkError as WorkError
 
 __version__ = "0.1.0"
-__all__ = ["RequestError", "measure", "models", "tasks", "theory"]
+__all__ = ["RequestError", "WorkError", "__version__", "lab", "measure", "models", "tasks", "theory", "training"]
 
 
-def __getattr__(name: str) -> ModuleType | type:
-    if name == "RequestError":
-        return import_module("daybreak.errors").RequestError
-    if name in __all__:
-        return import_module(f"daybreak.{name}")
-    raise AttributeError(f"module 'daybreak' has no attribute {name!r}")
+def __getattr__(name: str) -> Any:
+    if name not in __all__:
+        raise AttributeError(f"module 'daybreak' has no attribute {name!r}")
+    if name in ("RequestError", "WorkError"):
+        return getattr(import_module("daybreak.errors"), name)
+    return import_module(f"daybreak.{name}")
 
 
 def __dir__() -> list[str]:
-    return [*__all__, "__version__"]
+    return __all__

@@ -1,6 +1,6 @@
-"""The errors whose message is all that a user needs to read."""
+"""Errors whose message is all that a user needs, and the function that refuses a value."""
 
-from typing import final
+from typing import Any, final
 
 
 @final
@@ -14,7 +14,20 @@ class RequestError(ValueError):
 
 @final
 class WorkError(RuntimeError):
-    """Work that was asked for rightly and still cannot be done, such as for a disk that is full.
+    """A valid request whose work cannot be done, for example because the disk is full.
 
-    Its message is one sentence that says what is safe and what to do. The command shows it on stderr and exits with 1.
+    Its message is one sentence that states what is safe and what to do. The command shows it on stderr and exits with 1.
     """
+
+
+def refuse(name: str, value: Any, at_fault: bool, why: str) -> None:
+    """Raise a `RequestError` that names the field, its value and what is allowed, if `at_fault`.
+
+    Example:
+        >>> refuse("T", 1, True, "the sequence length must be at least 2")
+        Traceback (most recent call last):
+        daybreak.errors.RequestError: T = 1 is not allowed: the sequence length must be at least 2.
+    """
+    if at_fault:
+        shown = f"{value:g}" if isinstance(value, float) else repr(value)
+        raise RequestError(f"{name} = {shown} is not allowed: {why}.")

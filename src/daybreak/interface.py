@@ -1,13 +1,13 @@
-"""What a model must know of its task: what comes in, what goes out, and where it is read.
+"""What a model needs from its task: sizes of inputs and outputs, and the positions at which it is read.
 
-Tasks and models do not know each other. A task states its interface, and a model is built for one.
+Tasks and models do not import each other. A task states its interface, and a model is built for an interface.
 """
 
 from typing import NamedTuple
 
 
 class Interface(NamedTuple):
-    """Shapes at both ends of a model. Inputs are either vectors (`features`) or tokens (`tokens`)."""
+    """Sizes of inputs and outputs. Inputs are either vectors (`features`) or tokens (`tokens`)."""
 
     length: int  # input positions
     outputs: int  # size of the output at each read position

@@ -5,7 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from daybreak import __version__
 from daybreak.cli import main
+from daybreak.cli._help import VERBS
 from daybreak.cli.doctor import Doctor
 
 WRONG = [
@@ -28,8 +30,11 @@ WRONG = [
     ("reproduce fig1a --scale huge", "Expected one of ('smoke', 'laptop', 'paper')"),
     ("reproduce fig1a --out a_file", "it is a file"),
     ("demo --out a_file", "it is a file"),
-    ("dawn", "Available subcommands"),
-    ("dawn", "See daybreak --help."),
+    ("dawn", f"'dawn' is not a verb. Available subcommands: {', '.join(VERBS)}. See daybreak --help."),
+    ("trian", "Perhaps you meant train."),
+    ("--json theory --T 64 --d 8", "'--json' is not a verb."),
+    ("--version --jsn", "'--version' is not a verb."),
+    ("runs lst", "Available subcommands: list, show, export. See daybreak runs --help."),
     ("train markov --task.m 0", "must be above 0. See daybreak train --help."),
 ]
 
@@ -40,12 +45,12 @@ def _in_an_empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
     (tmp_path / "a_file").write_text("")
 
 
-@pytest.mark.parametrize(("line", "said"), WRONG)
-def test_a_wrong_request_is_one_sentence_and_writes_nothing(line: str, said: str, capsys) -> None:
+@pytest.mark.parametrize(("line", "message"), WRONG)
+def test_a_wrong_request_is_one_sentence_and_writes_nothing(line: str, message: str, capsys) -> None:
     assert main(line.split()) == 2
     out, err = capsys.readouterr()
     assert not out
-    assert said in err
+    assert message in err
     assert err.count("\n") == 1
     assert err.startswith("daybreak: ")
     assert err.endswith(".\n")
@@ -74,7 +79,7 @@ def test_json_is_one_document(T: str, capsys) -> None:
     assert data["closed_forms"]["plateau_estimate"]["relative_difference"] == pytest.approx(-0.0046, abs=1e-3)
 
 
-def test_what_a_person_reads(capsys) -> None:
+def test_readable_answer(capsys) -> None:
     assert main(["theory", "--T", "512", "--d", "64", "--plot", "flow.svg"]) == 0
     out = capsys.readouterr().out
     assert "gradient flow" in out
@@ -88,27 +93,19 @@ def test_listing(capsys) -> None:
     listed = json.loads(capsys.readouterr().out)["studies"]
     assert {"name", "paper", "title", "minutes", "scales"} == set(listed[0])
     assert main(["reproduce", "--list"]) == 0
-    said = capsys.readouterr().out
-    assert all(study["name"] in said for study in listed)
+    shown = capsys.readouterr().out
+    assert all(study["name"] in shown for study in listed)
+
+
+def test_version(capsys) -> None:
+    assert main(["--version"]) == 0
+    assert capsys.readouterr().out == f"daybreak {__version__}\n"
+    assert main(["--version", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == {"version": __version__}
 
 
 def test_help_of_every_verb_has_an_example(capsys) -> None:
-    for verb in (
-        "demo",
-        "theory",
-        "reproduce",
-        "explore",
-        "doctor",
-        "train",
-        "train recall",
-        "sweep",
-        "fit",
-        "forecast",
-        "runs",
-        "runs list",
-        "runs show",
-        "runs export",
-    ):
+    for verb in (*VERBS, "train recall", "runs list", "runs show", "runs export"):
         with pytest.raises(SystemExit) as stop:
             main([*verb.split(), "--help"])
         assert not stop.value.code

@@ -1,4 +1,4 @@
-"""`daybreak sweep`: plans without doing, refuses without writing, and shows how it stands."""
+"""`daybreak sweep`: shows a plan, refuses without writing, and shows progress."""
 
 import io
 import json
@@ -32,9 +32,20 @@ def test_a_dry_run_plans_and_writes_nothing(capsys) -> None:
     assert 10 < plan["seconds_at_most"] < 60
     assert main(["sweep", "toy.toml", "--dry-run", "--workers", "2"]) == 0
     said = capsys.readouterr().out
-    assert "24 runs, of which 0 are in the lab and 24 are to do." in said
+    assert "24 runs, of which 0 are in the lab and 24 are to be trained." in said
     assert "1 cohort, longest first, for 2 workers" in said
     assert sorted(Path().iterdir()) == before
+
+
+def test_a_dry_run_keeps_settings_of_one_name_apart(capsys) -> None:
+    """A Markov chain has lag weights, and a Transformer initial weights."""
+    Path("weights.toml").write_text(
+        '[task]\nname = "markov"\nL = 2\nweights = [[0.7, 0.3], [0.5, 0.5]]\n[model]\nname = "transformer"\n'
+    )
+    assert main(["sweep", "weights.toml", "--dry-run", "--workers", "1", "--json"]) == 0
+    cohorts = json.loads(capsys.readouterr().out)["cohorts"]
+    assert sorted(x for cohort in cohorts for x in cohort["task_weights"]) == [[0.5, 0.5], [0.7, 0.3]]
+    assert not any({"weights", "model_weights"} & set(cohort) for cohort in cohorts)
 
 
 @pytest.mark.parametrize(
@@ -42,7 +53,7 @@ def test_a_dry_run_plans_and_writes_nothing(capsys) -> None:
     [
         ("bad.toml", "bad.toml: Unclosed array (at line 8, column 1)."),
         ("none.toml", "sweep file 'none.toml' cannot be read: No such file or directory."),
-        ("misfit.toml", "the toy model is not allowed here"),
+        ("misfit.toml", "model 'toy' is not allowed with this task"),
         ("toy.toml --lab a_file", "lab = 'a_file' is not allowed: it is a file"),
         ("toy.toml --workers -1", "workers = -1 is not allowed: it must be at least 0."),
         ("toy.toml --workers x", "'x' is not a whole number"),
@@ -66,7 +77,7 @@ def test_a_wrong_request_is_one_sentence_and_writes_nothing(line: str, said: str
 def test_what_is_seen_while_a_sweep_runs() -> None:
     pair = {run.id: run for run in RUNS[:2]}
     status = RunStatus(60, loss=0.25, accuracy=None, attention=0.5, emerged=40)
-    assignment = Assignment(pair, dict.fromkeys(pair, 1e6), "worker 1", {RUNS[0].id: status}, pace=345.6)
+    assignment = Assignment(pair, dict.fromkeys(pair, 1e6), "worker 1", {RUNS[0].id: status}, steps_per_second=345.6)
     state = State(24, existing=3, operations=1e7, operations_done=2e6, under_way={0: assignment})
     state.outcomes.update(emerged=4, failed=1)
     state.began -= 60
@@ -78,13 +89,13 @@ def test_what_is_seen_while_a_sweep_runs() -> None:
     assert f"{RUNS[0].id[:8]} seed 0  step 60  loss 0.25    attention 0.50  emerged at step 40" in said
     state.operations_before = 2e6
     assert state.seconds_left == pytest.approx(60 * 7.5 / 0.5, rel=0.01), (
-        "what was done before says nothing of the speed"
+        "work of earlier sweeps does not count for the speed"
     )
 
 
 def test_where_there_is_no_terminal_a_line_now_and_then(capsys) -> None:
     state = State(5, existing=2)
-    state.under_way[0] = Assignment({}, {}, pace=0.26)
+    state.under_way[0] = Assignment({}, {}, steps_per_second=0.26)
     with watching("2/3 fig3") as seldom, watching("", every=0.0) as always:
         seldom(state)
         assert not capsys.readouterr().err, "not in the first minute"

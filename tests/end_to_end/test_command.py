@@ -8,6 +8,10 @@ import sys
 import time
 from pathlib import Path
 
+import pytest
+
+from daybreak.cli._help import VERBS
+
 COMMAND = [sys.executable, "-W", "error", "-m", "daybreak"]
 
 
@@ -16,12 +20,12 @@ def _run(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
 
 
 def test_reproduce_from_a_cold_start(tmp_path: Path) -> None:
-    done = _run("reproduce", "fig1c", "--scale", "smoke", "--out", "found", "--json", cwd=tmp_path)
+    done = _run("reproduce", "fig1c", "--scale", "smoke", "--out", "out", "--json", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     (one,) = json.loads(done.stdout)["reproduced"]
     assert one["study"] == "emergence/fig1c"
     assert (tmp_path / one["folder"] / "figure.png").exists()
-    shown = _run("reproduce", "fig1c", "--scale", "smoke", "--out", "found", cwd=tmp_path)
+    shown = _run("reproduce", "fig1c", "--scale", "smoke", "--out", "out", cwd=tmp_path)
     assert "2 holds, 1 fails" in shown.stdout
     assert not shown.stderr.strip(), "progress is silent where there is no terminal"
 
@@ -38,17 +42,42 @@ def test_a_wrong_request(tmp_path: Path) -> None:
     assert done.stderr == "daybreak: T = 1 is not allowed: the sequence length must be at least 2.\n"
 
 
-def test_help_does_not_wait_for_jax(tmp_path: Path) -> None:
-    code = "import sys, daybreak.cli._shell; sys.exit('jax' in sys.modules)"
-    assert subprocess.run([sys.executable, "-c", code], cwd=tmp_path, timeout=60, check=False).returncode == 0
+HEAVY = {"jax", "scipy", "pyarrow", "matplotlib", "duckdb"}
+PARSER = {"tyro", "rich", "numpy"}
+LIGHT = [(line, HEAVY | PARSER) for line in ("", "--help", "--version", "--version --json", "trian")]
+LIGHT += [(f"{verb} --help", HEAVY) for verb in VERBS if verb != "train"]  # its options are those of the models
+LIGHT += [(f"runs {verb} --help", HEAVY) for verb in ("list", "show", "export")]
 
 
-# Where the tests themselves run in the background, SIGINT would be ignored; in a user's terminal it is not.
+@pytest.mark.parametrize(("line", "unwanted"), LIGHT)
+def test_help_and_version_load_no_heavy_package(line: str, unwanted: set[str], tmp_path: Path) -> None:
+    command = [sys.executable, "-X", "importtime", "-m", "daybreak", *line.split()]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == (2 if line == "trian" else 0), done.stderr
+    loaded = {row.split("|")[-1].strip().partition(".")[0] for row in done.stderr.splitlines()}
+    assert "daybreak" in loaded
+    assert not loaded & unwanted
+
+
+def test_help_where_stdout_is_not_utf8(tmp_path: Path) -> None:
+    done = subprocess.run(
+        COMMAND,
+        cwd=tmp_path,
+        env=os.environ | {"PYTHONIOENCODING": "ascii"},
+        capture_output=True,
+        timeout=60,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert b"* theory" in done.stdout
+
+
+# Tests that run in the background ignore SIGINT; a user's terminal does not.
 HEED = "import signal, sys\nsignal.signal(signal.SIGINT, signal.default_int_handler)\nfrom daybreak.cli import main\n"
 INTERRUPTED = "daybreak: Interrupted. Run the same command again to go on.\n"
 
 
-def test_interrupted_it_says_so_and_exits_130(tmp_path: Path) -> None:
+def test_interrupted_it_prints_one_sentence_and_exits_130(tmp_path: Path) -> None:
     with subprocess.Popen(
         [sys.executable, "-c", HEED + "sys.exit(main(['reproduce', 'fig9']))"],
         cwd=tmp_path,
@@ -57,17 +86,15 @@ def test_interrupted_it_says_so_and_exits_130(tmp_path: Path) -> None:
     ) as process:
         while not (tmp_path / "results").exists():  # made when the study starts
             time.sleep(0.1)
-        while (
-            process.poll() is None
-        ):  # one that lands while a library sets itself up is lost, and a person presses again
+        while process.poll() is None:  # one that arrives while a library is imported is lost; a user presses again
             os.kill(process.pid, signal.SIGINT)
             time.sleep(2)
         _, err = process.communicate(timeout=120)
-    assert process.returncode in (130, -signal.SIGINT)  # pressed again in Python's last moments: to a shell 130 as well
+    assert process.returncode in (130, -signal.SIGINT)  # pressed again while Python exits: also 130 to a shell
     assert err == INTERRUPTED
 
 
-def test_an_interrupt_that_lands_where_python_cannot_raise_comes_again(tmp_path: Path) -> None:
+def test_an_interrupt_where_python_cannot_raise_is_sent_again(tmp_path: Path) -> None:
     code = """
 import time
 from daybreak.cli.doctor import Doctor

@@ -163,16 +163,22 @@ def test_an_unknown_name_is_refused(lab: Lab, name: str) -> None:
         lab.load(name)
 
 
-def test_names_may_be_shortened_where_they_stay_unique(few: Path) -> None:
+def test_ids_may_be_shortened_where_they_stay_unique(few: Path) -> None:
     lab = Lab(few)
     names = [x.id for x in lab.results()]
     assert lab.find(names[0]) == names[0]
     for name in names:
         assert lab.find(name[:8]) == name
-    with pytest.raises(RequestError, match="no finished run begins so"):
+    with pytest.raises(RequestError, match=r"no run in lab '.*lab' starts with 'xyz'\."):
         lab.find("xyz")
-    with pytest.raises(RequestError, match="5 runs begin so, such as"):
+    with pytest.raises(RequestError, match=r"5 runs in lab .* start with '', such as .* and .*: give more characters"):
         lab.find("")
+
+
+def test_an_unfinished_run_is_found_too(lab: Lab) -> None:
+    made.fill(lab, 1)
+    lab.save_checkpoint(made.run(1), b"half way")
+    assert lab.find(made.run(1).id[:8]) == made.run(1).id
 
 
 @pytest.mark.parametrize("place", ["a_file", "a_file/below"])
@@ -273,7 +279,7 @@ def test_a_folder_of_a_wrong_name_is_set_aside(lab: Lab) -> None:
     (lab.path / "runs" / "notes.txt").write_text("not a run")
     assert [x.id for x in lab.results()] == [run.id]
     (found,) = lab.damaged()
-    assert found.why == f"result.json is that of run {run.id}\n"
+    assert found.why == f"result.json belongs to run {run.id}\n"
 
 
 def test_a_run_of_a_newer_version_is_left_alone_and_reported(lab: Lab, caplog) -> None:

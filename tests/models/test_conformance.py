@@ -1,4 +1,4 @@
-"""What every model must do: compute what is read and nothing that depends on it being more, batch, and say no clearly."""
+"""What every model must do: compute what is read, whatever else is read, in batches too, and refuse bad settings clearly."""
 
 import dataclasses
 import json
@@ -62,9 +62,9 @@ def test_shapes_and_attention(model: AnyModel, interface: Interface) -> None:
     output = _apply(model, parameters, _inputs(interface)[0], interface, attention=True)
     assert output.values.shape == (len(interface.reads), interface.outputs)
     assert output.attention is not None
-    for weights in output.attention:
-        assert weights.shape[2] == interface.length
-        np.testing.assert_allclose(weights.sum(axis=2), 1, rtol=1e-5)
+    for pattern in output.attention:
+        assert pattern.shape[2] == interface.length
+        np.testing.assert_allclose(pattern.sum(axis=2), 1, rtol=1e-5)
     assert _apply(model, parameters, _inputs(interface)[0], interface).attention is None
 
 
@@ -103,9 +103,9 @@ def test_a_batch_equals_its_sequences(model: AnyModel, interface: Interface) -> 
     """What is dropped follows from a sequence's own key."""
     parameters, inputs, keys = _warm(model, interface), _inputs(interface), jax.random.split(jax.random.key(8), 4)
     many = eqx.filter_jit(model.batch)(parameters, inputs, interface, keys)
-    for found, sequence, key in zip(many, inputs, keys, strict=True):
+    for values, sequence, key in zip(many, inputs, keys, strict=True):
         np.testing.assert_allclose(
-            found, _apply(model, parameters, sequence, interface, key=key).values, rtol=1e-4, atol=1e-5
+            values, _apply(model, parameters, sequence, interface, key=key).values, rtol=1e-4, atol=1e-5
         )
 
 
@@ -140,19 +140,63 @@ def test_fields_are_plain_values(model: AnyModel, interface: Interface) -> None:
     assert type(model) in MODELS.values()
 
 
+NAN = float("nan")
+REFUSED: list[tuple[type[AnyModel], dict[str, Any], str]] = [
+    (Transformer, {"heads": 0}, "heads = 0 is not allowed: it must be at least 1."),
+    (Transformer, {"layers": -1}, "layers = -1 is not allowed: it must be at least 1."),
+    (Transformer, {"layers": 1.5}, "layers = 1.5 is not allowed: it must be a whole number."),
+    (Transformer, {"width": 8.0}, "width = 8 is not allowed: it must be a whole number."),
+    (Transformer, {"head_width": "4"}, "head_width = '4' is not allowed: it must be a whole number."),
+    (Transformer, {"heads": NAN}, "heads = nan is not allowed: it must be a whole number."),
+    (Transformer, {"mlp": -4}, "mlp = -4 is not allowed: it must be at least 0."),
+    (Transformer, {"mlp": True}, "mlp = True is not allowed: it must be a whole number."),
+    (Transformer, {"causal": 1}, "causal = 1 is not allowed: it must be true or false."),
+    (Transformer, {"dropout": 1.0}, "dropout = 1 is not allowed: it must lie in [0, 1)."),
+    (Transformer, {"dropout": NAN}, "dropout = nan is not allowed: it must be finite."),
+    (Transformer, {"dropout": "half"}, "dropout = 'half' is not allowed: it must be a number."),
+    (Transformer, {"embedding_scale": NAN}, "embedding_scale = nan is not allowed: it must be finite."),
+    (Transformer, {"position_scale": -np.inf}, "position_scale = -inf is not allowed: it must be finite."),
+    (Transformer, {"readout_scale": None}, "readout_scale = None is not allowed: it must be a number."),
+    (Transformer, {"norm": "batch"}, "norm = 'batch' is not allowed: choose 'none', 'pre' or 'post'."),
+    (MinimalAttention, {"heads": 0}, "heads = 0 is not allowed: it must be at least 1."),
+    (MinimalAttention, {"heads": 2.5}, "heads = 2.5 is not allowed: it must be a whole number."),
+    (MinimalAttention, {"window": -1}, "window = -1 is not allowed: the window (0: all positions) must be at least 0."),
+    (MinimalAttention, {"epsilon": -1.0}, "epsilon = -1 is not allowed: it must be at least 0."),
+    (MinimalAttention, {"epsilon": NAN}, "epsilon = nan is not allowed: it must be finite."),
+    (MinimalAttention, {"epsilon": True}, "epsilon = True is not allowed: it must be a number."),
+    (ToyAttention, {"scale": NAN}, "scale = nan is not allowed: it must be finite."),
+    (ToyAttention, {"scale": "one"}, "scale = 'one' is not allowed: it must be a number."),
+]
+
+
+@pytest.mark.parametrize(("model", "settings", "sentence"), REFUSED)
+def test_bad_settings_are_refused(model: type[AnyModel], settings: dict[str, Any], sentence: str, as_a_user) -> None:
+    with pytest.raises(RequestError) as caught:
+        model(**settings)
+    assert str(caught.value) == sentence
+
+
 @pytest.mark.parametrize(
-    ("make", "said"),
-    [
-        (lambda: Transformer(heads=0), "heads = 0 is not allowed"),
-        (lambda: Transformer(layers=-1), "layers = -1 is not allowed"),
-        (lambda: Transformer(mlp=-4), "mlp = -4 is not allowed"),
-        (lambda: Transformer(dropout=1.0), "dropout = 1.0 is not allowed"),
-        (lambda: _small(norm="batch"), "norm = 'batch' is not allowed: choose 'none', 'pre' or 'post'"),
-        (lambda: MinimalAttention(heads=0), "heads = 0 is not allowed"),
-        (lambda: MinimalAttention().check(VECTORS), "takes tokens"),
-        (lambda: ToyAttention().check(TOKENS), "takes vectors"),
-    ],
+    ("model", "interface", "sentence"),
+    [(MinimalAttention(), VECTORS, "takes tokens"), (ToyAttention(), TOKENS, "takes vectors")],
 )
-def test_bad_requests(make, said: str, as_a_user) -> None:
-    with pytest.raises(RequestError, match=said):
-        make()
+def test_a_task_of_the_wrong_kind_is_refused(model: AnyModel, interface: Interface, sentence: str) -> None:
+    with pytest.raises(RequestError, match=sentence):
+        model.check(interface)
+
+
+@pytest.mark.parametrize(
+    ("model", "name"),
+    [(Transformer(), "embedding_scale"), (MinimalAttention(), "epsilon"), (ToyAttention(), "scale")],
+)
+def test_arrays_and_tracers_of_a_cohort_pass(model: AnyModel, name: str, as_a_user) -> None:
+    members = dataclasses.replace(model, **{name: jnp.array([0.5, 2.0])})  # pyright: ignore[reportArgumentType]
+    assert np.shape(getattr(members, name)) == (2,)
+    traced = jax.jit(lambda x: getattr(dataclasses.replace(model, **{name: x}), name))  # pyright: ignore[reportArgumentType]
+    assert traced(0.5) == 0.5
+
+
+def test_integers_keep_their_form_in_json_and_those_of_numpy_become_plain(as_a_user) -> None:
+    """A run is named by its JSON, in which 1 and 1.0 differ: a model's scalars stay as they were given."""
+    assert type(ToyAttention(scale=1).scale) is int
+    assert type(MinimalAttention(heads=np.int64(2)).heads) is int

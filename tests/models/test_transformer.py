@@ -7,8 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from daybreak.models import Interface, Transformer, _layers
-from daybreak.models._lookup import Lookup
+from daybreak.models import Interface, Transformer, _attention, _layers
 
 TOKENS = Interface(length=6, features=None, tokens=9, outputs=9, reads=(2, 5))
 
@@ -56,14 +55,24 @@ def test_attention_by_table_equals_attention(causal: bool) -> None:
     block = {n: _layers.linear_parameters(k, 8, 30, "torch", True) for n, k in zip(names, keys, strict=False)}
     block["out"] = _layers.linear_parameters(keys[3], 30, 8, "torch", True)
     inputs = jax.random.randint(keys[6], (3, 6), 0, 9)
-    many = Lookup(jax.random.normal(keys[4], (9, 8)), jax.random.normal(keys[5], (6, 8)), inputs)
+    many = _attention.Tokens(jax.random.normal(keys[4], (9, 8)), jax.random.normal(keys[5], (6, 8)), inputs)
     for rows in (np.arange(6), np.array([2, 5])):
-        made = _layers.attend(block, many, rows, 2, causal)
-        want = _layers.attend(block, many.found(), rows, 2, causal)
-        one = _layers.attend(block, many._replace(inputs=inputs[1]), rows, 2, causal)
+        made = _attention.attend(block, many, rows, 2, causal)
+        want = _attention.attend(block, many.vectors(), rows, 2, causal)
+        one = _attention.attend(block, many._replace(inputs=inputs[1]), rows, 2, causal)
         for x, y, z in zip(made, want, one, strict=True):
             np.testing.assert_allclose(x, y, rtol=1e-4, atol=1e-5)
             np.testing.assert_allclose(x[1], z, rtol=1e-4, atol=1e-5)
+
+
+def test_the_algorithm_is_chosen_by_operation_counts() -> None:
+    """At the border of each condition: r(e + T) < Te for vectors, V + T ≤ e for tokens."""
+    vectors = jnp.zeros((64, 8))
+    assert _attention.choose(vectors, rows=12, head_width=16) is _attention.by_query  # 12 · 80 < 1024
+    assert _attention.choose(vectors, rows=13, head_width=16) is _attention.plain
+    tokens = _attention.Tokens(jnp.zeros((9, 8)), jnp.zeros((6, 8)), jnp.zeros(6, int))
+    assert _attention.choose(tokens, rows=1, head_width=15) is _attention.by_table
+    assert _attention.choose(tokens, rows=1, head_width=14) is _attention.plain
 
 
 def test_attention_equals_that_of_jax() -> None:
@@ -73,7 +82,7 @@ def test_attention_equals_that_of_jax() -> None:
     block = {n: _layers.linear_parameters(k, 8, 8, "torch", True) for n, k in zip(names, keys, strict=False)}
     x = jax.random.normal(keys[4], (6, 8))
     mask = np.tril(np.ones((6, 6), bool))
-    ours, _ = _layers.attend(block, x, np.arange(6), 2, True)
+    ours, _ = _attention.attend(block, x, np.arange(6), 2, True)
     q, k, v = (_layers.linear(block[name], x).reshape(6, 2, 4) for name in names[:3])
     theirs = jax.nn.dot_product_attention(q, k, v, mask=jnp.asarray(mask)[None])
     np.testing.assert_allclose(ours, _layers.linear(block["out"], theirs.reshape(6, 8)), rtol=1e-4, atol=1e-5)

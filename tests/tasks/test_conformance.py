@@ -1,4 +1,4 @@
-"""What every task promises, checked on several settings of each."""
+"""What every task must do, checked on several settings of each."""
 
 import dataclasses
 import json
@@ -49,14 +49,14 @@ def example_keys():
 
 
 def perfect(task, example):
-    """What a model would say that knows the answer."""
+    """Outputs of a model that has the answer."""
     if task.interface.features:
         return example.target[None, :]
     return 100 * jax.nn.one_hot(example.target, task.interface.outputs)
 
 
 def ignorant(task, example):
-    """What the guesser of `guess` says."""
+    """Outputs of the guess that `guess` scores."""
     if isinstance(task, Recall):
         return jnp.full((1, task.V), -100.0).at[0, example.inputs[np.array(task.value_positions)]].set(0.0)
     return jnp.zeros((len(task.interface.reads), task.interface.outputs))

@@ -1,4 +1,4 @@
-"""Bad settings are refused at the door, in one sentence that names the field, the value and what is allowed."""
+"""Bad settings are refused when a task is made, in one sentence that names the field, the value and what is allowed."""
 
 import dataclasses
 

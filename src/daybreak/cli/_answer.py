@@ -1,4 +1,4 @@
-"""What a verb answers: plain data for `--json`, and the same for a person to read."""
+"""What a verb answers: plain data for `--json`, and a text with the same content."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -46,21 +46,21 @@ WholeNumber = Annotated[
 @final
 @dataclass(frozen=True)
 class Answer:
-    """What a verb found: `data` is all of it, `show` writes it for a person."""
+    """The answer of a verb: `data` is all of it, `show` prints it as readable text."""
 
     data: dict[str, Any]
     show: Callable[[Console], None]
 
 
 def table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> Table:
-    """A table in the house style: words left, numbers right, the first column never broken."""
-    made = Table(title=title, title_justify="left", title_style="bold", header_style="bold", box=None, pad_edge=False)
+    """A table without lines: text aligned left, numbers right, the first column never wrapped."""
+    result = Table(title=title, title_justify="left", title_style="bold", header_style="bold", box=None, pad_edge=False)
     for name, cells in zip(columns, zip(*rows, strict=True), strict=True):
         numbers = all(re.fullmatch(r"[+−-]?[\d.,]+%?|", cell) for cell in cells)
-        made.add_column(name, justify="right" if numbers else "left", no_wrap=not made.columns)  # names stay whole
+        result.add_column(name, justify="right" if numbers else "left", no_wrap=not result.columns)
     for row in rows:
-        made.add_row(*row)
-    return made
+        result.add_row(*row)
+    return result
 
 
 def check_new_folder(name: str, path: Path) -> None:
@@ -76,21 +76,21 @@ def check_picture(name: str, path: Path | None) -> None:
 
 
 def check_new_file(name: str, path: Path, suffixes: tuple[str, ...]) -> None:
-    """Refuse a file that could not be written, or whose name does not say how, before anything is computed."""
+    """Refuse a file that could not be written, or whose suffix is not one of these, before anything is computed."""
     if path.suffix not in suffixes:
         allowed = f"{', '.join(suffixes[:-1])} or {suffixes[-1]}"
         raise RequestError(f"{name} = {str(path)!r} is not allowed: the file name must end in {allowed}.")
     if path.is_dir() or not path.parent.is_dir():
         raise RequestError(
-            f"{name} = {str(path)!r} is not allowed: {str(path.parent)!r} must be a folder, and the file not one."
+            f"{name} = {str(path)!r} is not allowed: {str(path.parent)!r} must be a folder, and the file must not be one."
         )
 
 
 def bare(text: str) -> str:
-    """Text from a file without control characters, so that it cannot command the terminal."""
+    """Text from a file without control characters, so that it cannot control the terminal."""
     return _CONTROL.sub("", text)
 
 
 def plain(text: str) -> str:
-    """The same for where Rich looks for markup: none is found."""
+    """The same, with square brackets escaped, so that Rich reads no markup in it."""
     return escape(bare(text))

@@ -1,4 +1,4 @@
-"""Tables to files, a part at a time: a lab may be larger than memory."""
+"""Write tables to files, one part at a time: a lab may be larger than memory."""
 
 import json
 import math
@@ -25,7 +25,7 @@ def long_curves(lab: "Lab", names: Iterable[str]) -> Iterator["pa.Table"]:
     for name in names:
         try:
             columns = lab.columns_of(name)
-        except DamageError:  # has been reported, and set aside
+        except DamageError:  # reported and set aside already
             continue
         if columns is not None:
             steps = columns.pop("step")
@@ -35,9 +35,9 @@ def long_curves(lab: "Lab", names: Iterable[str]) -> Iterator["pa.Table"]:
 
 
 def write(path: Path, tables: Iterator["pa.Table"]) -> int:
-    """Write tables of one schema below each other, in the format that the file's name asks for; returns the rows.
+    """Write tables of one schema to one file, in the format of its suffix; returns the number of rows.
 
-    The file is written aside and moved into place, so that it is never half a file.
+    The file is written under another name and then renamed, so that it is never incomplete.
     """
     rows = 0
 

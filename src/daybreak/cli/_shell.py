@@ -11,52 +11,42 @@ import signal
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, redirect_stderr
+from difflib import get_close_matches
 from importlib import import_module
 from threading import Timer
-from typing import Annotated, Any, Union
+from typing import Any
 
-import tyro
-from rich.console import Console
-
+from daybreak import __version__
+from daybreak.cli._help import VERBS, overview
 from daybreak.errors import RequestError, WorkError
-
-VERBS = ("demo", "theory", "train", "sweep", "runs", "fit", "forecast", "advise", "reproduce", "explore", "doctor")
-"""In the order of the help text; `daybreak.cli.demo.Demo` is what `daybreak demo` does, and so on."""
-
-_ABOUT = "Measure, explain, predict and hasten the emergence of sparse attention in training."
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; returns its exit code."""
     try:
         with _no_interrupt_lost():
-            verb = parse(sys.argv[1:] if arguments is None else arguments)
-            answer = verb.answer()
-            if verb.json:
-                print(json.dumps(answer.data, ensure_ascii=False, allow_nan=False))  # noqa: T201
-            else:
-                answer.show(Console(soft_wrap=True))
+            _run(list(sys.argv[1:] if arguments is None else arguments))
             sys.stdout.flush()
     except RequestError as error:
-        return _say(str(error), 2)
-    except BrokenPipeError:  # the reader, such as head, has gone
+        return _fail(str(error), 2)
+    except BrokenPipeError:  # the reader, such as head, has closed the pipe
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except KeyboardInterrupt as stop:
-        signal.signal(signal.SIGINT, lambda *_: os._exit(130))  # again, while threads come to their end: at once
-        return _say(str(stop) or "Interrupted. Run the same command again to go on.", 130)
+        signal.signal(signal.SIGINT, lambda *_: os._exit(130))  # a second one, while threads finish: exit at once
+        return _fail(str(stop) or "Interrupted. Run the same command again to go on.", 130)
     except WorkError as error:
-        return _say(str(error), 1)
+        return _fail(str(error), 1)
     except Exception as error:
         if os.environ.get("DAYBREAK_TRACEBACK"):
             raise
-        return _say(f"{type(error).__name__}: {error} (set DAYBREAK_TRACEBACK=1 to see where)", 1)
+        return _fail(f"{type(error).__name__}: {error} (set DAYBREAK_TRACEBACK=1 to see where)", 1)
     return 0
 
 
 @contextmanager
 def _no_interrupt_lost() -> Iterator[None]:
-    """A Ctrl-C that lands where Python cannot raise, as in a callback of garbage collection, comes again a moment later."""
+    """A Ctrl-C that arrives where Python cannot raise, as in a callback of garbage collection, is sent again a moment later."""
     usual = sys.unraisablehook
 
     def hook(lost: Any) -> None:
@@ -72,34 +62,52 @@ def _no_interrupt_lost() -> Iterator[None]:
         sys.unraisablehook = usual
 
 
-def parse(arguments: Sequence[str]):
-    """The verb that the arguments ask for.
+def _run(arguments: list[str]) -> None:
+    """Print the help, the version, or the answer of a verb. Only what is asked for is imported: JAX takes seconds."""
+    if not arguments or arguments[0] in ("-h", "--help"):
+        print(overview())  # noqa: T201
+    elif arguments == ["--version"]:
+        print(f"daybreak {__version__}")  # noqa: T201
+    elif arguments == ["--version", "--json"]:
+        print(json.dumps({"version": __version__}))  # noqa: T201
+    else:
+        verb = _parse(*arguments)
+        answer = verb.answer()
+        if verb.json:
+            print(json.dumps(answer.data, ensure_ascii=False, allow_nan=False))  # noqa: T201
+        else:
+            from rich.console import Console
+
+            answer.show(Console(soft_wrap=True))
+
+
+def _parse(name: str, *options: str) -> Any:
+    """The verb of this name with its options.
 
     Raises:
         RequestError: for anything the parser refuses, as one sentence.
         SystemExit: after `--help`.
     """
-    if not arguments:
-        arguments = ["--help"]
+    if name not in VERBS:
+        near = "".join(f" Perhaps you meant {verb}." for verb in get_close_matches(name, VERBS, 1))
+        raise RequestError(
+            f"{name!r} is not a verb.{near} Available subcommands: {', '.join(VERBS)}. See daybreak --help."
+        )
+    import tyro
+
+    verb = getattr(import_module(f"daybreak.cli.{name}"), name.capitalize())
     refusal = io.StringIO()
     try:
         with redirect_stderr(refusal):
-            return tyro.cli(_verb(arguments[0]), prog="daybreak", description=_ABOUT, args=list(arguments))
+            return tyro.cli(verb, prog=f"daybreak {name}", args=options)
     except SystemExit as stop:
         if not stop.code:
             raise
-        raise RequestError(_sentence(refusal.getvalue(), arguments[0])) from None
+        raise RequestError(_sentence(refusal.getvalue())) from None
 
 
-def _verb(name: str) -> Any:
-    """What can be asked for. If it is clear which verb is meant the others are not imported: some take a second."""
-    wanted = dict.fromkeys((name, *VERBS[-2:]) if name in VERBS else VERBS)  # of one alone tyro makes no subcommand
-    kinds = {verb: getattr(import_module(f"daybreak.cli.{verb}"), verb.capitalize()) for verb in wanted}
-    return Union[tuple(Annotated[kind, tyro.conf.subcommand(verb)] for verb, kind in kinds.items())]  # noqa: UP007
-
-
-def _sentence(message: str, verb: str) -> str:
-    """What tyro's framed message says, on one line: the fault, what it suggests instead, and where all is explained.
+def _sentence(message: str) -> str:
+    """Tyro's framed message on one line: the fault, what it suggests instead, and the help to read.
 
     The frame is a box with its title in the border, or, where stdout is not UTF-8, a title over a line of dashes.
     """
@@ -108,18 +116,18 @@ def _sentence(message: str, verb: str) -> str:
     title, *rest = lines
     body = rest if title.startswith("─") else rest[1:]
     sections = [" ".join(x.split()) for x in re.split(r"^[─-]{3,}$", "\n".join(body), flags=re.MULTILINE)]
-    said = [re.sub(r"^Error parsing \S+: ", "", sections[0].replace(" .", "."))]
+    sentences = [re.sub(r"^Error parsing \S+: ", "", sections[0].replace(" .", "."))]
     for section in sections[1:]:
         if near := re.match(r"Perhaps you meant: (\S+)", section):
-            said.append(f"Perhaps you meant {near[1]}")
+            sentences.append(f"Perhaps you meant {near[1]}")
         elif section.startswith("Available subcommands"):
-            said.append(section)
+            sentences.append(section)
         elif section.startswith("For full helptext"):
-            where = section[section.index("daybreak") :]
-            said.append(f"See {where.replace('daybreak --', f'daybreak {verb} --') if verb in VERBS else where}")
-    return ". ".join(x.rstrip(".") for x in said) + "."
+            sentences.append(f"See {section[section.index('daybreak') :]}")
+    return ". ".join(x.rstrip(".") for x in sentences) + "."
 
 
-def _say(sentence: str, code: int) -> int:
+def _fail(sentence: str, code: int) -> int:
+    """Print the sentence on stderr; returns the exit code."""
     print(f"daybreak: {sentence}", file=sys.stderr)  # noqa: T201
     return code

@@ -1,4 +1,4 @@
-"""What a person sees while runs are trained: how many are done and how they ended, and what each worker is at."""
+"""What is shown while runs are trained: how many are done, how they ended, and what each worker trains."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -23,11 +23,11 @@ _OUTCOMES = ("emerged", "censored", "diverged", "failed")
 
 @contextmanager
 def watching(title: str = "", every: float = 60.0) -> Iterator[Callable[[Any], None]]:
-    """A live view on stderr, to be given each new state; where that is no terminal, a line now and then.
+    """A live view on stderr, which is called with each new state; a line now and then where stderr is no terminal.
 
     Args:
-        title: of what is going on, shown from the start with a sign of life.
-        every: seconds before and between two lines in a file.
+        title: shown from the start, with a spinner.
+        every: seconds before the first line, and between two lines, where stderr is no terminal.
     """
     console = Console(stderr=True)
     if not console.is_terminal:
@@ -39,7 +39,7 @@ def watching(title: str = "", every: float = 60.0) -> Iterator[Callable[[Any], N
 
 
 def _log(console: Console, title: str, every: float) -> Callable[[Any], None]:
-    """Write what a state is in one line, if the last was written long enough ago."""
+    """Writes a state in one line, if the last was written at least `every` seconds ago."""
     last = time.monotonic()
 
     def write(state: "State") -> None:
@@ -54,19 +54,19 @@ def _log(console: Console, title: str, every: float) -> Callable[[Any], None]:
 
 def _headline(state: "State") -> str:
     counts = ", ".join(f"{state.outcomes[x]:,} {x}" for x in _OUTCOMES if state.outcomes[x])
-    pace = sum(assignment.pace for assignment in state.under_way.values())
+    speed = sum(assignment.steps_per_second for assignment in state.under_way.values())
     left = state.seconds_left
     parts = [
         f"{state.done:,} of {state.total:,} runs",
         counts,
-        f"{pace:,.{1 if pace < 10 else 0}f} steps a second" if pace else "",
+        f"{speed:,.{1 if speed < 10 else 0}f} steps a second" if speed else "",
         "" if left is None else f"at most about {clock(left)} left",
     ]
     return " · ".join(x for x in parts if x)
 
 
 def view(state: "State") -> Group:
-    """The picture of a state."""
+    """A state as text and a bar."""
     bar = Table.grid()
     bar.add_row(ProgressBar(state.total, state.done, width=60))
     busy = [assignment for assignment in state.under_way.values() if assignment.unfinished]
@@ -77,10 +77,10 @@ def view(state: "State") -> Group:
 
 
 def _rows(rows: list[tuple[str, ...]]) -> Table:
-    made = Table.grid(padding=(0, 2))
+    grid = Table.grid(padding=(0, 2))
     for row in rows:
-        made.add_row(*(Text(x, no_wrap=True, overflow="ellipsis") for x in row))
-    return made
+        grid.add_row(*(Text(x, no_wrap=True, overflow="ellipsis") for x in row))
+    return grid
 
 
 def _line(assignment: "Assignment") -> tuple[str, str, str]:
@@ -88,7 +88,7 @@ def _line(assignment: "Assignment") -> tuple[str, str, str]:
     count = f"{len(assignment.unfinished)} run{'s' * (len(assignment.unfinished) != 1)}"
     step = max((x.step for x in assignment.statuses.values()), default=0)
     how_far = f"{count} at step {step:,} of {run.stop.budget:,}" if step else f"{count}, starting"
-    return assignment.where or "waiting for a worker", how_far, " ".join(repr(run.task).split())
+    return assignment.worker or "waiting for a worker", how_far, " ".join(repr(run.task).split())
 
 
 def _member(run: "Run", status: "RunStatus") -> tuple[str, ...]:
@@ -105,7 +105,7 @@ def _member(run: "Run", status: "RunStatus") -> tuple[str, ...]:
 
 
 def clock(seconds: float) -> str:
-    """A duration for people.
+    """A duration in seconds, minutes or hours.
 
     Example:
         >>> clock(59), clock(3600), clock(200000)

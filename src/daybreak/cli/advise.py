@@ -1,4 +1,4 @@
-"""`daybreak advise`: how long a plateau to expect, and what repetition would do about it."""
+"""`daybreak advise`: how long a plateau to expect, and how much faster repetition makes it."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 @final
 @dataclass(frozen=True)
 class Advise:
-    """Expected plateau of a setting, what each form of repetition would buy, and the schedule to take.
+    """Expected plateau of a setting, how many times faster each form of repetition is, and the schedule to take.
 
-    Steps come from a law of trained networks; how many times sooner from theory, from the law, and from the shipped study.
+    Steps come from a law of trained networks. Factors come from theory, from the law, and from the shipped study.
     Example: daybreak advise --T 64 --d 32
     """
 
@@ -30,13 +30,11 @@ class Advise:
         str | None,
         tyro.conf.arg(
             metavar="NAME",
-            help="Whose law speaks of steps: fig3 (two layers, four heads; the default) or fig15 (one of each). From our runs if the "
-            "folder of results has them, otherwise the paper's.",
+            help="Law that gives the steps: fig3 (two layers, four heads; the default) or fig15 (one of each). Fitted to our runs if "
+            "the folder of results has them, otherwise the paper's.",
         ),
     ] = None
-    lab: Annotated[Path | None, tyro.conf.arg(metavar="DIR", help="Take the law of this lab's own runs instead.")] = (
-        None
-    )
+    lab: Annotated[Path | None, tyro.conf.arg(metavar="DIR", help="Take the law of this lab's runs instead.")] = None
     results: Annotated[Path, tyro.conf.arg(metavar="DIR", help="Folder that 'daybreak reproduce' wrote to.")] = Path(
         "results"
     )
@@ -49,51 +47,53 @@ class Advise:
                 raise RequestError(f"{name} = {value} is not allowed: it must be at least {least}.")
         if self.law is not None and self.lab is not None:
             raise RequestError(
-                f"law = {self.law!r} is not allowed together with --lab: the law is that of the lab then."
+                f"law = {self.law!r} is not allowed together with --lab: the law is then that of the lab."
             )
         from daybreak import advice
 
-        own = self.lab and advice.of_lab(open_lab(self.lab))
-        reference = own or advice.of_results(self.law or "fig3", self.results)
-        found = advice.advise(self.T, self.d, reference, self.results)
-        return Answer(found.as_json(), lambda console: _show(console, found))
+        if self.lab is not None:
+            reference = advice.law_of_lab(open_lab(self.lab))
+        else:
+            reference = advice.law_of_results(self.law or "fig3", self.results)
+        result = advice.advise(self.T, self.d, reference, self.results)
+        return Answer(result.as_json(), lambda console: _show(console, result))
 
 
-def _show(console: Console, found: "Advice") -> None:
+def _show(console: Console, advice: "Advice") -> None:
     between = (
         ""
-        if found.interval is None
-        else f", 95 % of runs between {found.interval.low:,.0f} and {found.interval.high:,.0f}"
+        if advice.interval is None
+        else f", 95 % of runs between {advice.interval.low:,.0f} and {advice.interval.high:,.0f}"
     )
     lines = [
-        f"Without repetition: {found.plateau:,.0f} steps{between}.",
-        f"By {found.reference.formula}, from {found.reference.source}.",
-        *(f"This extrapolates: {x}." for x in found.beyond),
+        f"Without repetition: {advice.plateau:,.0f} steps{between}.",
+        f"By {advice.reference.formula}, from {advice.reference.source}.",
+        *(f"This extrapolates: {x}." for x in advice.beyond),
     ]
     for line in lines:
         console.print(line, markup=False, highlight=False)
-    options = [*found.options, found.recommended]
+    options = [*advice.options, advice.recommended]
     rows = [
         (
-            option.name if option is not found.recommended else f"→ {option.name}",
-            f"{found.plateau / option.gains[0].factor:,.0f}",
+            option.name if option is not advice.recommended else f"→ {option.name}",
+            f"{advice.plateau / option.gains[0].factor:,.0f}",
             *_cells(option.gains),
         )
         for option in options
     ]
     console.print()
-    console.print(table("", ["lever", "steps", "times sooner", "by", "theory"], rows), highlight=False)
-    best = found.recommended.gains[0]
+    console.print(table("", ["repetition", "steps", "times faster", "source", "theory"], rows), highlight=False)
+    best = advice.recommended.gains[0]
     console.print()
     console.print(
-        f"Recommended: {found.recommended.name}: repeat until the loss on repeated data is at a fifth of its plateau, then stop. Expected "
-        f"{_factor(best)} times sooner, by {best.source}.",
+        f"Recommended: {advice.recommended.name}: repeat until the loss on repeated data is at a fifth of its plateau, then stop. Expected "
+        f"{_factor(best)} times faster, by {best.source}.",
         markup=False,
         highlight=False,
     )
-    console.print(f"Next: {found.command}", markup=False, highlight=False)
-    for line in found.cautions:
-        console.print(f"Mind: {line}", style="dim", markup=False, highlight=False)
+    console.print(f"Next: {advice.command}", markup=False, highlight=False)
+    for line in advice.cautions:
+        console.print(f"Note: {line}", style="dim", markup=False, highlight=False)
 
 
 def _cells(gains: "tuple[Gain, ...]") -> tuple[str, str, str]:

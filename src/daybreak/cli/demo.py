@@ -22,7 +22,7 @@ _LAWS = (
 @final
 @dataclass(frozen=True)
 class Demo:
-    """The tour: laws of the toy model beside the paper's, and a Transformer that wakes up. Three minutes on two cores.
+    """The tour: laws of the toy model next to the paper's, and a Transformer that emerges. Three minutes on two cores.
 
     Example: daybreak demo --out demo
     """
@@ -40,20 +40,20 @@ class Demo:
         return Answer(data | {"training": training.data}, lambda console: self._show(console, data, training))
 
     def _show(self, console: Console, data: dict, training: Answer) -> None:
-        found = {one["study"].split("/")[1]: one for one in data["reproduced"]}
-        console.print("How long the plateau lasts: the paper's laws, and ours", style="bold")
+        studies = {one["study"].split("/")[1]: one for one in data["reproduced"]}
+        console.print("Length of the plateau: the paper's laws, and ours", style="bold")
         for figure, name, paper in _LAWS:
-            law = found[figure]["laws"][name]
+            law = studies[figure]["laws"][name]
             console.print(f"\n  {figure}, {name}", style="bold", highlight=False)
             console.print(f"    paper  {paper}", highlight=False)
-            console.print(f"    here   {law['formula']}   R² {law['r2']:.4f}", highlight=False)
+            console.print(f"    ours   {law['formula']}   R² {law['r2']:.4f}", highlight=False)
         console.print("\nClaims", style="bold")
         for one in data["reproduced"]:
             for claim in one["claims"]:
                 console.print(
                     f"  {claim['verdict']:<6} {claim['id']:<12} {claim['sentence']}", markup=False, highlight=False
                 )
-        console.print("\nA Transformer of two layers, T = 32, d = 16: the paper's law says 435 steps", style="bold")
+        console.print("\nA Transformer of two layers, T = 32, d = 16: the paper's law predicts 435 steps", style="bold")
         training.show(console)
         console.print(f"\nPictures: {self.out}/emergence/*/laptop/figure.png", highlight=False)
         console.print(

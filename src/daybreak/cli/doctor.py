@@ -1,6 +1,5 @@
 """`daybreak doctor`: is this machine ready?"""
 
-import os
 import platform
 import shutil
 import time
@@ -11,9 +10,11 @@ from typing import final
 
 from rich.console import Console
 
+from daybreak import __version__
+from daybreak._machine import cores
 from daybreak.cli._answer import Answer, Json, table
 
-_PACKAGES = ("daybreak", "jax", "jaxlib", "diffrax", "numpy", "scipy", "pyarrow", "matplotlib", "tyro", "rich")
+_PACKAGES = ("jax", "jaxlib", "diffrax", "numpy", "scipy", "pyarrow", "matplotlib", "tyro", "rich")
 
 
 @final
@@ -27,7 +28,7 @@ class Doctor:
     json: Json = False
 
     def answer(self) -> Answer:
-        """Look around, then let the flow and the closed form meet where they must."""
+        """Read versions and devices, then compare the flow and the closed form where they must agree."""
         import jax
 
         from daybreak import theory
@@ -36,10 +37,10 @@ class Doctor:
         flow, closed = theory.plateau(1e6, 64), theory.plateau_estimate(1e6, 64)
         difference = float(closed / flow - 1)
         data = {
-            "versions": {name: _version(name) for name in _PACKAGES},
+            "versions": {"daybreak": __version__} | {name: _version(name) for name in _PACKAGES},
             "python": platform.python_version(),
             "system": f"{platform.system()} {platform.machine()}",
-            "cores": os.cpu_count(),
+            "cores": len(cores()),
             "devices": [f"{device.platform}: {device.device_kind}" for device in jax.devices()],
             "free_disk_gb": round(shutil.disk_usage(Path.cwd()).free / 1e9, 1),
             "self_check": {
@@ -76,6 +77,6 @@ def _show(console: Console, data: dict) -> None:
             f"passed in {check['seconds']} s: flow and closed form differ by {abs(check['relative_difference']):.1e}",
         ),
     ]
-    made = table("Daybreak is ready", ["", ""], rows)
-    made.show_header = False
-    console.print(made)
+    rendered = table("Daybreak is ready", ["", ""], rows)
+    rendered.show_header = False
+    console.print(rendered)

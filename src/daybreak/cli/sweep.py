@@ -1,15 +1,15 @@
 """`daybreak sweep`: all runs of a sweep file, on this machine or on a Ray cluster."""
 
-import os
 import shlex
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, final
+from typing import TYPE_CHECKING, Annotated, Literal, final
 
 import tyro
 from rich.console import Console
 
+from daybreak._machine import cores
 from daybreak.cli._answer import Answer, Json, WholeNumber, check_new_folder, table
 from daybreak.cli._watch import clock, watching
 from daybreak.errors import RequestError
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from daybreak.lab.compute.executor import Executor
     from daybreak.training import Run
 
-_ROWS, _COLUMNS = 10, 6  # of what a dry run shows: cohorts, and settings in which they differ
-_COMPILING = 10  # seconds that a program takes, by experience
+_ROWS, _COLUMNS = 10, 6  # of a dry run: cohorts, and settings that differ between them
+_COMPILING = 10  # seconds to compile a program, as seen on small models
 
 
 @final
@@ -40,36 +40,35 @@ class Sweep:
         Literal["local", "ray"], tyro.conf.arg(help="Processes of this machine, or tasks of a Ray cluster.")
     ] = "local"
     workers: Annotated[
-        WholeNumber, tyro.conf.arg(help="Cohorts trained at a time; 0: as many as there are cores for.")
+        WholeNumber, tyro.conf.arg(help="Cohorts trained at the same time; 0: as many as there are cores.")
     ] = 0
     threads: Annotated[
         WholeNumber, tyro.conf.arg(help="Cores for each worker. Measurements depend on it, in their last bits.")
     ] = 1
-    gpus: Annotated[float, tyro.conf.arg(help="Share of a GPU for each worker, with --executor ray.")] = 0.0
+    gpus: Annotated[float, tyro.conf.arg(help="GPUs for each worker, or a fraction of one; with --executor ray.")] = 0.0
     address: Annotated[
-        str, tyro.conf.arg(metavar="HOST:PORT", help="Ray cluster to connect to; if empty one is started here.")
+        str,
+        tyro.conf.arg(metavar="HOST:PORT", help="Ray cluster to connect to; if empty, one is started on this machine."),
     ] = ""
     retries: Annotated[
         WholeNumber, tyro.conf.arg(help="Times a run is tried again before it is recorded as failed.")
     ] = 2
-    patience: Annotated[float, tyro.conf.arg(help="Seconds without a word after which a worker is taken to hang.")] = (
-        1800.0
-    )
+    patience: Annotated[float, tyro.conf.arg(help="Seconds without a message after which a worker is killed.")] = 1800.0
     checkpoint: Annotated[float, tyro.conf.arg(help="Seconds between two checkpoints of a run, at least.")] = 30.0
     dry_run: Annotated[
         bool,
         tyro.conf.FlagCreatePairsOff,
-        tyro.conf.arg(help="Show runs, cohorts and the time they take, and do nothing."),
+        tyro.conf.arg(help="Show runs, cohorts and an estimate of the time; train nothing."),
     ] = False
     json: Json = False
 
     def answer(self) -> Answer:
-        """Plan, or carry out."""
+        """Show the plan, or train."""
         from daybreak.lab.sweeps import sweep
 
         self._check()
         runs = sweep.read(self.file)
-        return self._plan(runs) if self.dry_run else self._carry_out(runs)
+        return self._plan(runs) if self.dry_run else self._train(runs)
 
     def _check(self) -> None:
         check_new_folder("lab", self.lab)
@@ -97,7 +96,7 @@ class Sweep:
 
         return LocalExecutor(self.workers or None, self.threads)
 
-    def _carry_out(self, runs: "list[Run]") -> Answer:
+    def _train(self, runs: "list[Run]") -> Answer:
         from daybreak.lab import Lab
         from daybreak.lab.compute.driver import Rules, train_missing
 
@@ -112,12 +111,13 @@ class Sweep:
 
     def _show(self, console: Console, state: "State") -> None:
         counted = ", ".join(f"{count:,} {outcome}" for outcome, count in sorted(state.outcomes.items()))
-        before = f"{state.existing:,} were there before" if state.existing else ""
+        before = f"{state.existing:,} were in the lab before" if state.existing else ""
         details = "; ".join(x for x in (counted, before) if x)
         console.print(f"{state.total:,} runs in lab {str(self.lab)!r}: {details}.", markup=False, highlight=False)
         if state.outcomes["failed"]:
             console.print(
-                "The same command tries the failed ones again; daybreak runs show ID says why.", highlight=False
+                "The same command tries the failed runs again; 'daybreak runs show ID' shows why they failed.",
+                highlight=False,
             )
 
     def _plan(self, runs: "list[Run]") -> Answer:
@@ -129,7 +129,7 @@ class Sweep:
         lab, executor = Lab(self.lab), self._executor()
         todo = lab.missing(runs)
         cohorts = pack(todo, executor.workers, executor.memory, executor.at_once)
-        speed = machine_speed() * min(1, self.threads / (os.cpu_count() or 1))  # of one worker
+        speed = machine_speed() * min(1, self.threads / len(cores()))  # of one worker
         programs = len({shape(cohort.runs[0]) for cohort in cohorts})
         seconds = sum(cohort.operations for cohort in cohorts) / speed + _COMPILING * programs
         data = {
@@ -148,17 +148,12 @@ class Sweep:
 
 
 def _settings(cohorts: "list[Cohort]") -> list[dict[str, list]]:
-    """For each cohort the values of the settings that differ between those runs of a sweep that have them, but for the seed."""
+    """For each cohort the values of those settings that differ between the runs of the sweep; not the seed, nor the budget."""
+    from daybreak.lab import index
     from daybreak.training import to_json
 
-    def flat(run: "Run") -> dict[str, Any]:
-        parts = to_json(run)
-        own = {key: value for part in parts.values() if isinstance(part, dict) for key, value in part.items()}
-        named = {part: value["name"] for part, value in parts.items() if isinstance(value, dict) and "name" in value}
-        return named | own | {"batch": run.batch}
-
-    rows = [[flat(run) for run in cohort.runs] for cohort in cohorts]
-    names = list(dict.fromkeys(name for row in rows for run in row for name in run if name not in ("name", "budget")))
+    rows = [[index.settings(to_json(run)) for run in cohort.runs] for cohort in cohorts]
+    names = list(dict.fromkeys(name for row in rows for run in row for name in run if name not in ("seed", "budget")))
     values = {name: {repr(run[name]) for row in rows for run in row if name in run} for name in names}
     differing = [name for name in names if len(values[name]) > 1]
     return [{name: sorted({run[name] for run in row if name in run}, key=str) for name in differing} for row in rows]
@@ -167,7 +162,8 @@ def _settings(cohorts: "list[Cohort]") -> list[dict[str, list]]:
 def _show_plan(console: Console, data: dict) -> None:
     todo, cohorts = data["runs"] - data["existing"], data["cohorts"]
     console.print(
-        f"{data['runs']:,} runs, of which {data['existing']:,} are in the lab and {todo:,} are to do.", highlight=False
+        f"{data['runs']:,} runs, of which {data['existing']:,} are in the lab and {todo:,} are to be trained.",
+        highlight=False,
     )
     if not cohorts:
         return
@@ -188,7 +184,7 @@ def _show_plan(console: Console, data: dict) -> None:
     if len(cohorts) > _ROWS:
         console.print(f"and {len(cohorts) - _ROWS:,} shorter ones", highlight=False)
     console.print(
-        f"About {clock(data['seconds_at_most'])} if every run spends its budget; those that emerge end sooner. Estimated by "
+        f"About {clock(data['seconds_at_most'])} if every run uses its whole budget; runs that emerge end earlier. Estimated by "
         f"counting operations, at {speed / 1e9:.0f} GFLOP/s for each worker (a matrix product, measured now), "
         f"and {_COMPILING} s for each of {data['programs']:,} programs to compile.",
         highlight=False,

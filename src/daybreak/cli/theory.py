@@ -84,7 +84,9 @@ class Theory:
         ]
         title = f"Plateau at T = {self.T}, d = {self.d}, B = {self.B}, p = {self.p:g}, {self.logits} logits"
         console.print(
-            table(title, ["until the clean loss is at " + f"{self.level:g} of its start", "flow time", "off"], rows)
+            table(
+                title, ["until the clean loss is at " + f"{self.level:g} of its start", "flow time", "difference"], rows
+            )
         )
         console.print(f"Growth rate at the start: {data['growth_rate']:.4g} per unit of flow time.")
         if self.plot is not None:

@@ -1,4 +1,4 @@
-"""`daybreak train`: one network, several seeds, from flat loss to emergence."""
+"""`daybreak train`: one network, several seeds, until it emerges."""
 
 import shlex
 import sys
@@ -36,9 +36,9 @@ class _Training:
     schedule: Schedule = field(default_factory=Schedule)
     batch: Annotated[WholeNumber, tyro.conf.arg(help="Examples a step.")] = 32
     evaluation: Annotated[
-        WholeNumber, tyro.conf.arg(help="Examples an evaluation, where the task has no validation set of its own.")
+        WholeNumber, tyro.conf.arg(help="Examples an evaluation, where the task has no validation set.")
     ] = 256
-    seeds: Annotated[WholeNumber, tyro.conf.arg(help="Networks to train, each from a seed of its own.")] = 1
+    seeds: Annotated[WholeNumber, tyro.conf.arg(help="Networks to train, each with another seed.")] = 1
     seed: Annotated[WholeNumber, tyro.conf.arg(help="The first seed.")] = 0
     lab: Annotated[Path, tyro.conf.arg(metavar="DIR", help="Folder in which runs are kept.")] = Path("lab")
     checkpoint: Annotated[float, tyro.conf.arg(help="Seconds between two checkpoints, at least.")] = 30.0
@@ -48,7 +48,7 @@ class _Training:
     json: Json = False
 
     def answer(self) -> Answer:
-        """Train what the lab does not have yet, and say how it went."""
+        """Train what the lab does not have yet, and show the results."""
         from daybreak.lab import Lab
         from daybreak.lab.compute.driver import Rules, train_missing
         from daybreak.lab.compute.inline import InlineExecutor
@@ -85,8 +85,8 @@ class _Training:
         rows = [_row(x) for x in saved]
         console.print(table("", ["run", "seed", "outcome", "plateau", "loss", "accuracy", "attention"], rows))
         console.print(
-            "plateau: steps until the clean loss or accuracy crossed its level; attention: of the head that looks most "
-            "at the relevant positions. Both at the end of the run, on clean data.",
+            "plateau: steps until the clean loss or accuracy crossed its level. loss, accuracy, attention: at the end of the "
+            "run, on clean data. attention: to the relevant positions, of the head with the most.",
             style="dim",
         )
         where = "" if lab.path == Path("lab") else f" --lab {shlex.quote(str(lab.path))}"
@@ -114,15 +114,15 @@ def _draw(path: Path, saved: "list[Saved]") -> None:
     from daybreak import pictures
 
     records = {f"seed {x.run.seed}": x.record for x in saved if x.record is not None}
-    ends = {f"seed {x.run.seed}": x.result.plateau for x in saved}
-    plateaus = {name: end.length for name, end in ends.items() if end is not None and not end.censored}
-    pictures.save(pictures.learning_curves(records, plateaus), path, [path.suffix])
+    plateaus = {f"seed {x.run.seed}": x.result.plateau for x in saved}
+    lengths = {name: x.length for name, x in plateaus.items() if x is not None and not x.censored}
+    pictures.save(pictures.learning_curves(records, lengths), path, [path.suffix])
 
 
 @final
 @dataclass(frozen=True, kw_only=True)
 class TrainSingleLocation(_Training):
-    """A Transformer learns to regress at the one position that matters (paper A, §2.3). About half a minute a seed.
+    """A Transformer learns a regression from the one relevant position (paper A, §2.3). About half a minute a seed.
 
     Example: daybreak train single-location --task.T 32 --task.d 16 --seeds 3 --plot curves.png
     """
@@ -134,7 +134,7 @@ class TrainSingleLocation(_Training):
 @final
 @dataclass(frozen=True, kw_only=True)
 class TrainToy(_Training):
-    """The toy model of paper A, attention that does not see its input, learns the same at a fixed position.
+    """The toy model of paper A, whose attention does not depend on the input, learns the same at a fixed position.
 
     Example: daybreak train toy --task.T 64 --task.d 64 --seeds 5
     """
@@ -206,7 +206,7 @@ class Train:
 
     @property
     def json(self) -> bool:
-        """Whether plain data are asked for."""
+        """Whether the answer is printed as JSON."""
         return self.what.json
 
     def answer(self) -> Answer:

@@ -1,4 +1,4 @@
-"""Where runs live: a directory that is consistent at every moment, and an index over it."""
+"""Where runs are kept: a directory that is consistent at every moment, and an index of it."""
 
 from daybreak.lab.provenance import device as device
 from daybreak.lab.result import DamageError as DamageError

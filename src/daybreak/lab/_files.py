@@ -1,25 +1,43 @@
-"""Files that are whole or not there: written aside, synced, moved into place."""
+"""Files that are complete or absent: written to another folder, synced, moved into place."""
 
 import hashlib
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+
+from daybreak.errors import RequestError
+
+
+@contextmanager
+def making(lab: Path) -> Iterator[None]:
+    """Turns an error of the system, raised while the folders of a lab are made, into a refused request."""
+    try:
+        yield
+    except (FileExistsError, NotADirectoryError):
+        why = "a file is in its way, and a folder is needed"
+    except OSError as error:
+        why = f"it cannot be written to ({error.strerror})"
+    else:
+        return
+    raise RequestError(f"lab = {str(lab)!r} is not allowed: {why}.")
 
 
 def sha256(content: bytes) -> str:
-    """The digest by which a file is known to be whole."""
+    """The digest that shows whether a file is as it was written."""
     return hashlib.sha256(content).hexdigest()
 
 
 def write(path: Path, content: bytes, aside: Path, *, lasting: bool) -> None:
-    """Put `content` at `path` in one step: a reader, and a later process, finds what was there before or all of it.
+    """Put `content` at `path` in one step: a reader, and a later process, finds the old content or all of the new.
 
-    Another writer may sweep `aside` between our write and our move; then we write once more.
+    Another writer may empty `aside` between our write and our move; then we write again.
 
     Args:
         path: where it goes; its folder exists.
         content: all of it.
         aside: folder of unfinished files, on the same disk.
-        lasting: whether the content must be on the disk before it gets its name, for the sake of a power cut.
+        lasting: whether the content must be on the disk before it gets its name, so that it survives a power cut.
     """
     while True:
         part = aside / os.urandom(8).hex()
@@ -45,7 +63,7 @@ def _write(path: Path, content: bytes, lasting: bool) -> None:
 
 
 def sync(folder: Path) -> None:
-    """Make the names in a folder last."""
+    """Sync the names in a folder, so that they survive a power cut."""
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(descriptor)

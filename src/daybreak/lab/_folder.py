@@ -1,4 +1,4 @@
-"""One run's folder: read back and held against its digests."""
+"""One run's folder: read and checked against its digests."""
 
 import json
 from pathlib import Path
@@ -11,7 +11,7 @@ RUN, CURVES, RESULT, CHECKPOINT = "run.json", "curves.parquet", "result.json", "
 
 
 class RunFolder(NamedTuple):
-    """A folder in which every bit is as it was written."""
+    """The content of a folder in which every bit is as it was written."""
 
     settings: dict[str, Any]  # the run
     document: dict[str, Any]  # its result
@@ -28,10 +28,10 @@ def read(folder: Path) -> RunFolder:
     """
     document = unseal((folder / RESULT).read_bytes())
     if document["id"] != folder.name:
-        raise DamageError(f"{RESULT} is that of run {document['id']}")
+        raise DamageError(f"{RESULT} belongs to run {document['id']}")
     run = _checked(folder, RUN, document)
     if not sha256(run).startswith(folder.name):
-        raise DamageError(f"{RUN} is that of another run")
+        raise DamageError(f"{RUN} belongs to another run")
     curves = None if document["outcome"] == "failed" else _checked(folder, CURVES, document)
     return RunFolder(json.loads(run), document, curves)
 

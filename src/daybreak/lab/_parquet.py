@@ -7,6 +7,6 @@ from pyarrow import parquet
 def read(content: bytes) -> pa.Table:
     """The table in the bytes of a Parquet file.
 
-    Read by this thread alone: a thread of Arrow's that still lets go of `content` while Python ends aborts the process.
+    Only this thread reads: if a thread of Arrow still releases `content` while Python ends, the process aborts.
     """
     return parquet.ParquetFile(pa.BufferReader(content), pre_buffer=False).read(use_threads=False)

@@ -7,24 +7,19 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from daybreak.errors import RequestError
+from daybreak.lab._files import making
 
 
 @contextmanager
 def locked(lab: Path) -> Iterator[None]:
-    """Hold the lock of a lab, which is made if it is not there.
+    """Hold the lock of a lab, whose folder is made if it is missing.
 
     Raises:
         RequestError: if another process holds it, or the folder cannot be written to.
     """
-    try:
+    with making(lab):
         lab.mkdir(parents=True, exist_ok=True)
         held = os.open(lab / ".lock", os.O_RDWR | os.O_CREAT, 0o644)
-    except (FileExistsError, NotADirectoryError):
-        raise RequestError(
-            f"lab = {str(lab)!r} is not allowed: a file is in its way, and a folder is needed."
-        ) from None
-    except OSError as error:
-        raise RequestError(f"lab = {str(lab)!r} is not allowed: it cannot be written to ({error.strerror}).") from None
     try:
         fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
         os.ftruncate(held, 0)

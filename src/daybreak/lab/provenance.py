@@ -15,7 +15,7 @@ PROVENANCE = ("daybreak", "commit", "jax", "jaxlib", "python", "device", "comman
 
 @cache
 def device() -> str:
-    """What this process computes on. Wakes JAX up: call it only where training happens."""
+    """What this process computes on. Starts JAX: call it only where training happens."""
     import jax
 
     first = jax.devices()[0]
@@ -23,7 +23,7 @@ def device() -> str:
 
 
 def provenance(*, seconds: float, command: str, device: str) -> dict[str, Any]:
-    """All that is known of how a result came about, apart from the run itself."""
+    """How a result was produced, apart from the run itself."""
     return {
         **_software(),
         "device": device,
@@ -54,15 +54,15 @@ def _version(package: str) -> str | None:
 def _commit(folder: Path) -> str | None:
     """The commit of the source, with `-dirty` if it was changed since; None if the source is not under git.
 
-    Installed below somebody else's repository we are not part of it: our own file must be tracked there.
+    A package installed inside another repository is not part of it: this file must be tracked there.
     """
     git = ["git", "-C", str(folder)]
     try:
-        for question in (
+        for arguments in (
             ["ls-files", "--error-unmatch", Path(__file__).name],
             ["describe", "--always", "--dirty", "--abbrev=40", "--exclude=*"],
         ):
-            said = subprocess.run([*git, *question], capture_output=True, text=True, check=True, timeout=10)  # noqa: S603
+            output = subprocess.run([*git, *arguments], capture_output=True, text=True, check=True, timeout=10)  # noqa: S603
     except (OSError, subprocess.SubprocessError):
         return None
-    return said.stdout.strip()
+    return output.stdout.strip()

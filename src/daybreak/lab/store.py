@@ -2,18 +2,18 @@
 
     LAB/runs/<id>/run.json                 what was asked for; its digest begins with <id>
                   curves.parquet           what was measured
-                  result.json              what it came to; written last: a run is done if and only if this is there
-                  checkpoint.safetensors   where an unfinished run stands
+                  result.json              its outcome; written last: a run is done if and only if this file exists
+                  checkpoint.safetensors   the state of an unfinished run
     LAB/tmp/                               files being written
-    LAB/damaged/<id>.<n>/                  folders in which something is not what was written, and why.txt
+    LAB/damaged/<id>.<n>/                  folders with a file that is not what was written, and why.txt
     LAB/index.parquet, index.sha256        derived, see `daybreak.lab.index`
 
-Every file is written to `tmp` and moved into place in one step, `result.json` after its companions: a process may be
+Every file is written to `tmp` and moved into place in one step, `result.json` after the other files: a process may be
 killed at any moment, and a run is done or not done. Against a power cut `result.json` is synced before it gets its
-name, and names the digests of its companions; one that did not reach the disk shows, and the run is trained again. A run
-with a checkpoint has cost time: its companions and folder are synced too, before the checkpoint goes. So a run costs
-one sync, a long one four (0.5 ms each on an idle disk, ten times that on a busy one), and only runs of
-the last seconds that were shorter than the time between two checkpoints can be lost, never half kept.
+name, and it contains the digests of the other files: if one of them did not reach the disk, that is noticed, and the run is
+trained again. A run with a checkpoint has cost time: its other files and its folder are synced too, before the checkpoint is
+removed. So a run costs one sync, a long one four (0.5 ms each on an idle disk, ten times that on a busy one). Only runs of the
+last seconds that were shorter than the time between two checkpoints can be lost.
 
 Readers need no lock. Two labs merge by copying `runs/*`.
 """
@@ -50,7 +50,7 @@ class Saved:
     Args:
         run: what was asked for.
         record: what was measured; None if the run failed.
-        result: what it came to, in short.
+        result: its outcome, in short.
         document: all of `result.json`: provenance, and the traceback of a run that failed.
     """
 
@@ -71,7 +71,7 @@ class Damaged:
 
 @final
 class Lab:
-    """A directory of runs. Making one touches nothing and reading needs nothing more; writing needs `open` once."""
+    """A directory of runs. Constructing it touches nothing. Reading needs no more; before writing, call `open` once."""
 
     def __init__(self, path: Path | str):
         self.path = Path(path)
@@ -80,8 +80,8 @@ class Lab:
         self._damaged = self.path / "damaged"
 
     def open(self) -> "Lab":
-        """Make the folders, and sweep what killed writers left half written."""
-        try:
+        """Make the folders, and remove incomplete files of killed writers."""
+        with _files.making(self.path):
             for folder in (self._runs, self._aside):
                 folder.mkdir(parents=True, exist_ok=True)
             for part in self._aside.iterdir():
@@ -89,24 +89,16 @@ class Lab:
             probe = self._aside / "probe"
             _files.write(probe, b"?", self._aside, lasting=False)
             probe.unlink(missing_ok=True)
-        except (FileExistsError, NotADirectoryError):
-            raise RequestError(
-                f"lab = {str(self.path)!r} is not allowed: a file is in its way, and a folder is needed."
-            ) from None
-        except OSError as error:
-            raise RequestError(
-                f"lab = {str(self.path)!r} is not allowed: it cannot be written to ({error.strerror})."
-            ) from None
         return self
 
     def save(self, run: "Run", record: "Record", *, seconds: float, command: str, device: str | None = None) -> None:
-        """Keep what a run has measured, and drop its checkpoint. A run that is already kept stays as it is.
+        """Keep what a run has measured, and remove its checkpoint. A run that is already kept stays as it is.
 
         Args:
             run: what was asked for.
             record: what was measured.
             seconds: how long it took.
-            command: what a person typed to get it.
+            command: the command line that asked for it.
             device: what it was computed on, see `lab.device`; by default what this process computes on.
         """
         source = provenance(seconds=seconds, command=command, device=device or this_device())
@@ -120,7 +112,7 @@ class Lab:
         self._commit(run, None, result.failure(traceback), source)
 
     def save_checkpoint(self, run: "Run", data: bytes) -> None:
-        """Keep where an unfinished run stands."""
+        """Keep the state of an unfinished run."""
         from daybreak.training import canonical
 
         folder = self._runs / run.id
@@ -131,25 +123,25 @@ class Lab:
         _files.sync(folder)
 
     def load_checkpoint(self, run: "Run") -> bytes | None:
-        """Where an unfinished run stands, as it was given to `save_checkpoint`; None if nothing is known."""
+        """The state of an unfinished run, as it was given to `save_checkpoint`; None if there is none."""
         try:
             return (self._runs / run.id / CHECKPOINT).read_bytes()
         except FileNotFoundError:
             return None
 
     def has(self, run: "Run") -> bool:
-        """Whether the run is done, did not fail, and is whole."""
+        """Whether the run is done, did not fail, and is undamaged."""
         return self._has(run.id)
 
     def missing(self, runs: "Sequence[Run]") -> "list[Run]":
         """Those of many runs that the lab does not have; by the index, and so faster than one by one."""
         table = self.query()
-        ends = zip(table["id"].to_pylist(), table["outcome"].to_pylist(), strict=True) if table.num_rows else ()
-        done = {name for name, outcome in ends if outcome != "failed"}
+        outcomes = zip(table["id"].to_pylist(), table["outcome"].to_pylist(), strict=True) if table.num_rows else ()
+        done = {name for name, outcome in outcomes if outcome != "failed"}
         return [run for run in runs if run.id not in done and not self._is_there(run)]
 
     def tidy(self, runs: "Sequence[Run]") -> None:
-        """Drop checkpoints of runs that are done: a writer was killed between its last two steps."""
+        """Remove checkpoints of runs that are done: their writer was killed between its last two steps."""
         for run in runs:
             if index.stamp(f"{self._runs}/{run.id}/{CHECKPOINT}") and self.has(run):
                 (self._runs / run.id / CHECKPOINT).unlink(missing_ok=True)
@@ -158,28 +150,28 @@ class Lab:
         """A run that is done, with everything that was measured.
 
         Raises:
-            RequestError: there is none of that name, or it is not done.
+            RequestError: no run has that name, or it is not done.
             DamageError: it is not what was written, and was set aside.
         """
         from daybreak.training import Record, from_json
 
-        found = self._finished(name)
+        folder = self._finished(name)
         record = None
-        if found.curves is not None:
-            record = Record(*curves.decode(found.curves), found.document["outcome"])
-        return Saved(from_json(found.settings), record, index.result(index.row(found)), found.document)
+        if folder.curves is not None:
+            record = Record(*curves.decode(folder.curves), folder.document["outcome"])
+        return Saved(from_json(folder.settings), record, index.result(index.row(folder)), folder.document)
 
     def columns_of(self, name: str) -> dict[str, NDArray] | None:
         """The curves of a finished run as plain columns, `step`, `clean_loss`, `attention_1_2` and so on; None if it failed."""
-        found = self._finished(name)
-        return None if found.curves is None else curves.plain(found.curves)
+        content = self._finished(name).curves
+        return None if content is None else curves.plain(content)
 
     def results(self) -> list[Result]:
-        """What every run that is done came to, by id."""
+        """The result of every run that is done, sorted by id."""
         return index.results(self.query())
 
     def query(self, where: str | None = None) -> pa.Table:
-        """The runs that are done, one row each, by id; see `lab.index.row` for the columns.
+        """The runs that are done, one row each, sorted by id; see `lab.index.row` for the columns.
 
         Folders that are damaged are set aside, runs of a newer version are left out; both are reported.
 
@@ -194,7 +186,7 @@ class Lab:
         return select(table, where)
 
     def columns(self, where: str | None = None) -> dict[str, NDArray]:
-        """The same as arrays, as `measure.fit_law` takes them, without runs that failed and columns that are empty."""
+        """The rows of `query` as arrays, for `measure.fit_law`; without runs that failed and columns that are empty."""
         table = self.query(where)
         if table.num_rows:
             table = table.filter(table["plateau"].is_valid())
@@ -202,20 +194,21 @@ class Lab:
         return {name: table[name].to_numpy() for name in filled}
 
     def find(self, prefix: str) -> str:
-        """The full name of the finished run that begins like this."""
-        names = self.query()["id"].to_pylist()
-        near = [name for name in names if name.startswith(prefix)]
-        if len(near) != 1:
-            wrong = (
-                f"{len(near)} runs begin so, such as {near[0]} and {near[1]}" if near else "no finished run begins so"
+        """The id of the one run, finished or not, that starts with `prefix`."""
+        matches = sorted(x for x in (*self.query()["id"].to_pylist(), *self.unfinished()) if x.startswith(prefix))
+        lab = f"in lab {str(self.path)!r}"
+        if not matches:
+            raise RequestError(f"no run {lab} starts with {prefix!r}.")
+        if len(matches) > 1:
+            raise RequestError(
+                f"{len(matches)} runs {lab} start with {prefix!r}, such as {matches[0]} and {matches[1]}: give more characters."
             )
-            raise RequestError(f"run {prefix!r} is not in lab {str(self.path)!r}: {wrong}.")
-        return near[0]
+        return matches[0]
 
     def unfinished(self) -> list[str]:
-        """Names of the runs that have begun and are not done."""
-        left = [x for x in index.names(self._runs) if not index.stamp(f"{self._runs}/{x}/{RESULT}")]
-        return sorted(x for x in left if (self._runs / x / RUN).exists())
+        """Ids of the runs that have started and are not done."""
+        ids = [x for x in index.names(self._runs) if not index.stamp(f"{self._runs}/{x}/{RESULT}")]
+        return sorted(x for x in ids if (self._runs / x / RUN).exists())
 
     def damaged(self) -> list[Damaged]:
         """Folders that were set aside."""
@@ -228,7 +221,7 @@ class Lab:
         folder = self._runs / name
         checkpoint = folder / CHECKPOINT
         if self._has(name):
-            checkpoint.unlink(missing_ok=True)  # a writer was killed between its last two steps
+            checkpoint.unlink(missing_ok=True)  # its writer was killed between its last two steps
             return
         folder.mkdir(exist_ok=True)
         lasting = checkpoint.exists()
@@ -236,32 +229,32 @@ class Lab:
         for file, content in files.items():
             _files.write(folder / file, content, self._aside, lasting=lasting)
         digests = {file: _files.sha256(content) for file, content in files.items()}
-        whole = {"schema": result.SCHEMA, "id": name, **document, "files": digests, "provenance": source}
-        _files.write(folder / RESULT, result.seal(whole), self._aside, lasting=True)
+        sealed = {"schema": result.SCHEMA, "id": name, **document, "files": digests, "provenance": source}
+        _files.write(folder / RESULT, result.seal(sealed), self._aside, lasting=True)
         if lasting:
             _files.sync(folder)
             if record is not None:
                 checkpoint.unlink()
 
     def _finished(self, name: str) -> RunFolder:
-        found = self._whole(name) if re.fullmatch("[0-9a-f]{16}", name) else None  # a name, not a way out of the lab
-        if found is None:
+        folder = self._read(name) if re.fullmatch("[0-9a-f]{16}", name) else None  # an id, not a path out of the lab
+        if folder is None:
             raise RequestError(f"run {name!r} is not among the finished runs of lab {str(self.path)!r}.")
-        return found
+        return folder
 
     def _is_there(self, run: "Run") -> bool:
-        """Whether the lab has a run that its index left out; one of a newer version is refused."""
+        """Whether the lab has a run that its index left out; raises for a run of a newer version."""
         return bool(index.stamp(f"{self._runs}/{run.id}/{RESULT}")) and self.has(run)
 
     def _has(self, name: str) -> bool:
         try:
-            found = self._whole(name)
+            folder = self._read(name)
         except DamageError:
             return False
-        return found is not None and found.document["outcome"] != "failed"
+        return folder is not None and folder.document["outcome"] != "failed"
 
-    def _whole(self, name: str) -> RunFolder | None:
-        """A run's folder if the run is done; one that is damaged is set aside, and the error says so."""
+    def _read(self, name: str) -> RunFolder | None:
+        """A run's folder if the run is done; a damaged one is set aside, and the error says where."""
         try:
             return _folder.read(self._runs / name)
         except (FileNotFoundError, NotADirectoryError):
@@ -274,9 +267,9 @@ class Lab:
             raise DamageError(sentence) from None
 
     def _row_of(self, name: str) -> RunFolder | None:
-        """A run's folder for the index: what cannot be read is reported, and left out."""
+        """A run's folder for the index: one that cannot be read is reported and left out."""
         try:
-            return self._whole(name)
+            return self._read(name)
         except DamageError:
             return None
         except (RequestError, OSError) as error:
@@ -284,7 +277,7 @@ class Lab:
             return None
 
     def _set_aside(self, name: str, why: str) -> str:
-        """Move a run's folder out of the way, with a note; says where it went."""
+        """Move a run's folder to `damaged`, with a note; returns a sentence that says where."""
         try:
             self._damaged.mkdir(exist_ok=True)
             target = next(x for n in count(1) if not (x := self._damaged / f"{name}.{n}").exists())

@@ -3,9 +3,8 @@
 from typing import Literal, get_args
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from daybreak._types import Floats
+from daybreak._types import ArrayLike, Floats
 from daybreak.errors import RequestError
 
 Direction = Literal["down", "up"]

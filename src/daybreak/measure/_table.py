@@ -3,9 +3,9 @@
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-from daybreak._types import Bools, Floats
+from daybreak._types import ArrayLike, Bools, Floats
 from daybreak.errors import RequestError
 
 Integers = NDArray[np.integer]

@@ -2,8 +2,8 @@
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
-from numpy.typing import ArrayLike
 
+from daybreak._types import ArrayLike
 from daybreak.measure import _check, _curve
 
 _FEWEST = 6  # evaluations on the plateau before anything can have left it

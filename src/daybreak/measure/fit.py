@@ -5,10 +5,10 @@ from functools import partial
 from typing import NamedTuple, get_args
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from scipy import special
 
-from daybreak._types import Bools, Floats
+from daybreak._types import ArrayLike, Bools, Floats
 from daybreak.errors import RequestError
 from daybreak.measure import _bootstrap, _check, _huber, _least_squares, _table, _tobit
 from daybreak.measure._estimate import Estimate

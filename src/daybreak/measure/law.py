@@ -6,10 +6,9 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple, final
 
 import numpy as np
-from numpy.typing import ArrayLike
 from scipy import special
 
-from daybreak._types import Floats
+from daybreak._types import ArrayLike, Floats
 from daybreak.errors import RequestError
 from daybreak.measure import _table
 from daybreak.measure.form import parse

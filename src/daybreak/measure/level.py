@@ -1,8 +1,8 @@
 """Levels that end a plateau, for those who would rather not give a number: relative to the start, or to a guess."""
 
 import numpy as np
-from numpy.typing import ArrayLike
 
+from daybreak._types import ArrayLike
 from daybreak.errors import RequestError
 from daybreak.measure import _check
 

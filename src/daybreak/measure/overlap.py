@@ -1,9 +1,8 @@
 """How much heads look at the same things: competition and cooperation as a number (paper B)."""
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from daybreak._types import Floats
+from daybreak._types import ArrayLike, Floats
 from daybreak.errors import RequestError
 
 

@@ -4,10 +4,9 @@ from dataclasses import dataclass
 from typing import final
 
 import numpy as np
-from numpy.typing import ArrayLike
 from scipy import special
 
-from daybreak._types import Floats
+from daybreak._types import ArrayLike, Floats
 from daybreak.errors import RequestError
 from daybreak.measure import _check, _curve
 from daybreak.measure._curve import Direction

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from typing import NamedTuple, final
 
 import numpy as np
-from numpy.typing import ArrayLike
 
+from daybreak._types import ArrayLike
 from daybreak.errors import RequestError
 from daybreak.measure import _check, _curve
 from daybreak.measure._table import Integers

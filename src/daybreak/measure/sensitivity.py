@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import final
 
 import numpy as np
-from numpy.typing import ArrayLike
 
+from daybreak._types import ArrayLike
 from daybreak.errors import RequestError
 from daybreak.measure._curve import Direction
 from daybreak.measure.plateau import Plateau, plateau

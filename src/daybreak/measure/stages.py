@@ -10,9 +10,8 @@ from itertools import pairwise
 from typing import final
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from daybreak._types import Floats
+from daybreak._types import ArrayLike, Floats
 from daybreak.errors import RequestError
 from daybreak.measure import _check, _curve, _ramp
 

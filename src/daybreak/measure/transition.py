@@ -4,9 +4,8 @@ from dataclasses import dataclass
 from typing import final
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from daybreak._types import Floats
+from daybreak._types import ArrayLike, Floats
 from daybreak.errors import RequestError
 from daybreak.measure import _curve, _ramp
 from daybreak.measure._curve import Direction

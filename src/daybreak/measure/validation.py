@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from typing import final
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from scipy import special
 
-from daybreak._types import Bools, Floats
+from daybreak._types import ArrayLike, Bools, Floats
 from daybreak.errors import RequestError
 from daybreak.measure import _table
 from daybreak.measure.fit import fit_law

@@ -1,4 +1,4 @@
-"""Who learns: toy attention, Transformer, minimal attention. Nothing here knows of tasks or of training."""
+"""Who learns: toy attention, Transformer, minimal attention. Models depend neither on tasks nor on training."""
 
 from daybreak.interface import Interface as Interface
 from daybreak.models._model import AnyModel as AnyModel
@@ -9,4 +9,4 @@ from daybreak.models.toy import ToyAttention as ToyAttention
 from daybreak.models.transformer import Transformer as Transformer
 
 MODELS: dict[str, type[AnyModel]] = {"transformer": Transformer, "minimal": MinimalAttention, "toy": ToyAttention}
-"""Models by the name the command gives them."""
+"""Models by their name in the command."""

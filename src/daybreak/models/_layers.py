@@ -1,4 +1,4 @@
-"""The parts of a Transformer as pure functions: linear maps, layer norm, attention, dropout, sinusoids."""
+"""The parts of a Transformer as pure functions: linear maps, layer norm, dropout, sinusoids."""
 
 from typing import Any
 
@@ -6,8 +6,6 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, PRNGKeyArray
-
-from daybreak.models._lookup import Lookup, mass, scores
 
 Parameters = dict[str, Any]
 
@@ -35,12 +33,8 @@ def linear_parameters(key: PRNGKeyArray, fan_in: int, fan_out: int, how: str, bi
     return {"weight": weight} | ({"bias": first_bias} if bias else {})
 
 
-def linear(
-    parameters: Parameters, x: Float[Array, "*sequences rows in"] | Lookup
-) -> Float[Array, "*sequences rows out"]:
-    """X W + b, as one product for all sequences; rows that are to be looked up are multiplied before."""
-    if isinstance(x, Lookup):
-        return Lookup(x.tokens @ parameters["weight"], linear(parameters, x.places), x.inputs).found()
+def linear(parameters: Parameters, x: Float[Array, "*sequences rows in"]) -> Float[Array, "*sequences rows out"]:
+    """X W + b, as one product for all sequences."""
     y = x.reshape(-1, x.shape[-1]) @ parameters["weight"]
     if "bias" in parameters:
         y += parameters["bias"][None, :]
@@ -60,100 +54,10 @@ def layer_norm(parameters: Parameters, x: Float[Array, "*rows width"]) -> Float[
     return normal * scale + shift
 
 
-def at(x: Float[Array, "*sequences length width"], rows: np.ndarray) -> Float[Array, "*sequences rows width"]:
-    """Some of the rows, in their order."""
-    return x[..., rows, :] if rows.size < x.shape[-2] else x
-
-
-def attend(
-    block: Parameters,
-    context: Float[Array, "*sequences length width"] | Lookup,
-    rows: np.ndarray,
-    heads: int,
-    causal: bool,
-) -> tuple[Float[Array, "*sequences rows width"], Float[Array, "*sequences heads rows length"]]:
-    """Attention of some rows to every position, if causal to none after them: what they get, and the weights."""
-    looked_up = isinstance(context, Lookup)
-    length, inside = len(context.places) if looked_up else context.shape[-2], block["query"]["weight"].shape[1]
-    mask = np.arange(length)[None, :] <= rows[:, None] if causal else None
-    if looked_up and heads * (len(context.tokens) + length) <= inside:
-        return _by_table(block, context, rows, heads, mask)
-    query = linear(block["query"], context.rows(rows) if looked_up else at(context, rows))
-    shape, query = query.shape, _by_head(query, heads) * (inside // heads) ** -0.5
-    if looked_up or not _few(rows.size, length, inside, heads):
-        attended, weights = _make_keys(block, query, context, mask)
-    else:
-        attended, weights = _bring_queries(block, query, context, mask)
-    return linear(block["out"], attended.swapaxes(-3, -2).reshape(shape)), weights
-
-
-def _by_table(
-    block: Parameters, context: Lookup, rows: np.ndarray, heads: int, mask: np.ndarray | None
-) -> tuple[Float[Array, "*sequences rows width"], Float[Array, "*sequences heads rows length"]]:
-    """Where tokens and places are few: what any two make of each other is multiplied once, and what each brings to the output."""
-    d = len(context.tokens)
-
-    def by_head(part: str) -> Float[Array, "heads tokens_and_places e"]:
-        vectors = context.tokens @ block[part]["weight"], linear(block[part], context.places)
-        return _by_head(jnp.concatenate(vectors), heads)
-
-    query, key, value = by_head("query"), by_head("key"), by_head("value")
-    tables = jnp.einsum("hse,hae->hsa", key, query * query.shape[-1] ** -0.5)
-    brings = jnp.einsum("hse,hew->hsw", value, block["out"]["weight"].reshape(*value.shape[::2], -1))
-
-    def one(inputs: Array) -> tuple[Array, Array]:
-        weights = _softmax(jnp.stack([scores(table, inputs, rows, d) for table in tables]), mask)
-        return jnp.concatenate([mass(x, inputs, d) for x in weights], axis=1), weights
-
-    masses, weights = (jax.vmap(one) if context.inputs.ndim > 1 else one)(context.inputs)
-    return linear(block["out"] | {"weight": brings.reshape(-1, brings.shape[-1])}, masses), weights
-
-
-def _few(rows: int, length: int, inside: int, heads: int) -> bool:
-    """Whether bringing the queries to every position takes fewer operations than making its keys and values."""
-    return rows * (inside + heads * length) < length * inside
-
-
-def _by_head(x: Float[Array, "*sequences rows inside"], heads: int) -> Float[Array, "*sequences heads rows e"]:
-    """Heads before rows, which is worth the move: XLA's batched products of other layouts take up to four times as long on a CPU."""
-    return x.reshape(*x.shape[:-1], heads, -1).swapaxes(-3, -2)
-
-
-def _make_keys(
-    block: Parameters, query: Array, context: Array | Lookup, mask: np.ndarray | None
-) -> tuple[Array, Array]:
-    """Keys and values of every position, then q Kᵀ and w V."""
-    key, value = (_by_head(linear(block[part], context), query.shape[-3]) for part in ("key", "value"))
-    weights = _softmax(jnp.einsum("...hre,...hte->...hrt", query, key), mask)
-    return jnp.einsum("...hrt,...hte->...hre", weights, value), weights
-
-
-def _bring_queries(block: Parameters, query: Array, context: Array, mask: np.ndarray | None) -> tuple[Array, Array]:
-    """The same by (q W_Kᵀ) Xᵀ and (w X) W_V, which for few rows is far less.
-
-    The bias of the keys shifts all scores of a row alike, so it has no effect, and is left out.
-    """
-    heads = query.shape[-3]
-    key, value = (block[part]["weight"].reshape(context.shape[-1], heads, -1) for part in ("key", "value"))
-    towards = jnp.einsum("...hre,whe->...hrw", query, key)
-    weights = _softmax(jnp.einsum("...hrw,...tw->...hrt", towards, context), mask)
-    mixed = jnp.einsum("...hrt,...tw->...hrw", weights, context)
-    attended = jnp.einsum("...hrw,whe->...hre", mixed, value)
-    if "bias" in block["value"]:
-        attended += jnp.broadcast_to(block["value"]["bias"].reshape(heads, 1, -1), attended.shape)
-    return attended, weights
-
-
-def _softmax(scores: Float[Array, "*sequences heads rows length"], mask: np.ndarray | None) -> Array:
-    if mask is not None:
-        scores = jnp.where(jnp.broadcast_to(mask, scores.shape), scores, -jnp.inf)
-    return jax.nn.softmax(scores, axis=-1)
-
-
 def drop(x: Float[Array, "rows width"], rate: float, key: PRNGKeyArray) -> Float[Array, "rows width"]:
-    """Set a share of the entries to zero and scale up the rest.
+    """Set a fraction of the entries to zero and scale up the rest.
 
-    Half a random word decides an entry, because words are dear: the share is the nearest multiple of 2⁻¹⁶.
+    Random words are expensive, so half a word decides an entry: the fraction is the nearest multiple of 2⁻¹⁶.
     """
     dropped = min(round(rate * 2**16), 2**16 - 1)
     words = jax.random.bits(key, (-(-x.size // 2),))

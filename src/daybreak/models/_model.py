@@ -1,7 +1,7 @@
 """What every model is: parameters drawn from a key, and outputs at the positions that are read.
 
 A model is a frozen description; its parameters are a separate pytree, so that one compiled program trains many members
-of a cohort. Models see the interface of a task, never the task.
+of a cohort. A model gets the interface of a task, never the task.
 """
 
 from abc import abstractmethod
@@ -18,9 +18,9 @@ Inputs = Float[Array, "*sequences length features"] | Int[Array, "*sequences len
 
 
 class Output(NamedTuple):
-    """Outputs at the read positions and, when asked for, the attention of each layer, first layer first.
+    """Outputs at the read positions and, on request, the attention patterns of the layers, first layer first.
 
-    The last layer is only computed where it is read, so its attention has one row per read position, the others' one per
+    The last layer is only computed where it is read: its pattern has one row per read position, the others one per
     position.
     """
 
@@ -31,14 +31,14 @@ class Output(NamedTuple):
 class Model(eqx.Module, Generic[Parameters]):
     """How inputs become outputs. Subclasses are final."""
 
-    rows_at_once: ClassVar[int] = 1 << 13  # positions a CPU works on at once: bounds memory, and fits the cache
+    rows_at_once: ClassVar[int] = 1 << 13  # positions that a CPU computes together: limits memory, and fits the cache
 
     def check(self, interface: Interface) -> None:
-        """Refuse a task that this model cannot be built for, by a `RequestError` that says what it takes instead."""
+        """Refuse a task that this model cannot be built for, by a `RequestError` that states what it takes."""
 
     @abstractmethod
     def init(self, key: PRNGKeyArray, interface: Interface) -> Parameters:
-        """Draw the parameters."""
+        """Draw the parameters: a pytree of arrays."""
 
     @abstractmethod
     def apply(
@@ -50,14 +50,17 @@ class Model(eqx.Module, Generic[Parameters]):
         key: PRNGKeyArray | None = None,
         attention: bool = False,
     ) -> Output:
-        """Outputs for one sequence.
+        """Outputs at the read positions of one sequence.
 
         Args:
             parameters: as drawn by `init`.
             inputs: one sequence.
             interface: as given to `init`.
             key: for dropout; without it nothing is dropped.
-            attention: whether to return attention maps.
+            attention: whether to return attention patterns.
+
+        Returns:
+            An output of size `interface.outputs` at each of `interface.reads`, and the patterns or None.
         """
 
     def batch(

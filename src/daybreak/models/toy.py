@@ -1,4 +1,4 @@
-"""The toy model of paper A: attention that does not look at its input."""
+"""The toy model of paper A: attention that does not depend on its input."""
 
 from typing import NamedTuple, final
 
@@ -6,13 +6,14 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
 
+from daybreak._check import is_plain
 from daybreak.errors import RequestError
 from daybreak.interface import Interface
 from daybreak.models._model import Inputs, Model, Output
 
 
 class ToyParameters(NamedTuple):
-    """Logits of the positions, and the weights applied to what they attend to."""
+    """Logits of the positions, and the weights applied to the attended token."""
 
     a: Float[Array, " length"]
     W: Float[Array, "outputs features"]
@@ -23,6 +24,9 @@ class ToyAttention(Model[ToyParameters]):
     """y = W Σ_t softmax(a)_t x_t (paper A, eq. 2); a starts at zero and W at N(0, scale²/features)."""
 
     scale: float = 0.0  # Size of the initial weights; 0 in the theory, 1 in figure 9 of paper A.
+
+    def __check_init__(self):
+        is_plain("scale", self.scale)
 
     def check(self, interface: Interface) -> None:
         """Inputs must be vectors, read at one position."""
@@ -47,6 +51,6 @@ class ToyAttention(Model[ToyParameters]):
         attention: bool = False,
     ) -> Output:
         """The attended token, mapped by W."""
-        weights = jax.nn.softmax(parameters.a)
-        values = parameters.W @ (weights @ inputs)
-        return Output(values[None, :], (weights[None, None, :],) if attention else None)
+        pattern = jax.nn.softmax(parameters.a)
+        values = parameters.W @ (pattern @ inputs)
+        return Output(values[None, :], (pattern[None, None, :],) if attention else None)

@@ -1,8 +1,8 @@
-"""The Transformer: as many blocks of attention and MLP as asked for, with every choice the papers make a setting."""
+"""The Transformer: blocks of attention and MLP, with a setting for every choice that the papers make."""
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any, ClassVar, Literal, final, get_args
+from typing import Any, ClassVar, Literal, final
 from zlib import crc32
 
 import equinox as eqx
@@ -11,10 +11,10 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Key, PRNGKeyArray
 
-from daybreak.errors import RequestError
+from daybreak._check import as_int, check_bool, check_choice, check_whole, is_plain
+from daybreak.errors import refuse
 from daybreak.interface import Interface
-from daybreak.models import _layers
-from daybreak.models._lookup import Lookup
+from daybreak.models import _attention, _layers
 from daybreak.models._model import Inputs, Model, Output
 
 Parameters = dict[str, Any]
@@ -28,35 +28,40 @@ Initialisation = Literal["torch", "xavier", "orthogonal"]
 class Transformer(Model[Parameters]):
     """Embedding, blocks of attention and MLP, and a linear read-out (paper A, table 1; paper B, §2).
 
-    Only what is read is computed: the last block has one row per read position, keys and values apart. Tokens are
-    gathered from the embedding, never multiplied as one-hot vectors. Attention maps exist only when asked for.
+    Only what is read is computed: the last block has one row per read position, except for its keys and values. Tokens
+    are gathered from the embedding, never multiplied as one-hot vectors.
     """
 
-    rows_at_once: ClassVar[int] = 1 << 10  # a position is wide here, and arrays of 1 024 fit the cache of a core
+    rows_at_once: ClassVar[int] = 1 << 10  # vectors are wide here: those of 1 024 positions fit the cache of a core
 
-    layers: int = eqx.field(static=True, default=2)  # Blocks.
-    heads: int = eqx.field(static=True, default=4)  # Attention heads of a block.
-    width: int = eqx.field(static=True, default=256)  # Size of the residual stream.
-    head_width: int = eqx.field(static=True, default=64)  # Size of queries, keys and values of a head.
-    mlp: int = eqx.field(static=True, default=1024)  # Hidden units of a block's MLP; 0 for none.
+    layers: int = eqx.field(static=True, converter=as_int, default=2)  # Blocks.
+    heads: int = eqx.field(static=True, converter=as_int, default=4)  # Attention heads of a block.
+    width: int = eqx.field(static=True, converter=as_int, default=256)  # Size of the residual stream.
+    # Size of queries, keys and values of a head.
+    head_width: int = eqx.field(static=True, converter=as_int, default=64)
+    mlp: int = eqx.field(static=True, converter=as_int, default=1024)  # Hidden units of a block's MLP; 0 for none.
     norm: Norm = eqx.field(static=True, default="none")  # Layer norm: none, before each part, or after its residual.
     residual: bool = eqx.field(static=True, default=True)  # Whether each part adds to its input or replaces it.
-    positions: Positions = eqx.field(static=True, default="sinusoidal")  # How a position is told.
-    causal: bool = eqx.field(static=True, default=False)  # Whether a position sees only itself and what stands before.
+    positions: Positions = eqx.field(static=True, default="sinusoidal")  # How positions are encoded.
+    causal: bool = eqx.field(static=True, default=False)  # Whether a position sees only itself and those before it.
     activation: Activation = eqx.field(static=True, default="relu")  # Of the MLP.
     bias: bool = eqx.field(static=True, default=True)  # Whether linear maps have biases.
     weights: Initialisation = eqx.field(static=True, default="torch")  # Initial weights of attention and MLP.
     ends: Initialisation = eqx.field(static=True, default="torch")  # Initial weights of embedding and read-out.
-    dropout: float = eqx.field(static=True, default=0.0)  # Share dropped of each part's output in training.
+    dropout: float = eqx.field(static=True, default=0.0)  # Fraction dropped of each part's output in training.
     embedding_scale: float = 1.0  # Factor on the initial embedding.
     position_scale: float = 1.0  # Factor on sinusoidal positions, and size of learned ones at the start.
     readout_scale: float = 1.0  # Factor on the initial read-out.
 
     def __check_init__(self):
         for name in ("layers", "heads", "width", "head_width"):
-            _refuse(name, getattr(self, name), getattr(self, name) < 1, "it must be at least 1")
-        _refuse("mlp", self.mlp, self.mlp < 0, "it must be at least 0")
-        _refuse("dropout", self.dropout, not 0 <= self.dropout < 1, "it must lie in [0, 1)")
+            check_whole(name, getattr(self, name), 1, "it")
+        check_whole("mlp", self.mlp, 0, "it")
+        for name in ("residual", "causal", "bias"):
+            check_bool(name, getattr(self, name))
+        for name in ("dropout", "embedding_scale", "position_scale", "readout_scale"):
+            is_plain(name, getattr(self, name))
+        refuse("dropout", self.dropout, not 0 <= self.dropout < 1, "it must lie in [0, 1)")
         choices = {
             "norm": Norm,
             "positions": Positions,
@@ -65,12 +70,10 @@ class Transformer(Model[Parameters]):
             "ends": Initialisation,
         }
         for name, allowed in choices.items():
-            *others, last = (repr(x) for x in get_args(allowed))
-            value = getattr(self, name)
-            _refuse(name, repr(value), value not in get_args(allowed), f"choose {', '.join(others)} or {last}")
+            check_choice(name, getattr(self, name), allowed)
 
     def init(self, key: PRNGKeyArray, interface: Interface) -> Parameters:
-        """Draw all parameters; each from a key of its own name, so that a setting changes only what it concerns."""
+        """Draw all parameters. The key of each depends on its name, so that a setting changes only what it concerns."""
         stream, inside = self._stream_width(interface), self.heads * self.head_width
         shapes = {
             "query": (stream, inside),
@@ -82,21 +85,21 @@ class Transformer(Model[Parameters]):
             shapes |= {"up": (stream, self.mlp), "down": (self.mlp, stream)}
         kinds = {f"block{i}.{part}": (*shapes[part], self.weights) for i in range(self.layers) for part in shapes}
         drawn = _linears(key, kinds | {"readout": (stream, interface.outputs, self.ends)}, self.bias)
-        made: Parameters = {
+        parameters: Parameters = {
             "embed": self._embedding(_key(key, "embed"), interface),
             "readout": _scaled(drawn["readout"], self.readout_scale),
         }
         if self.positions == "learned":
             noise = jax.random.normal(_key(key, "positions"), (interface.length, self.width))
-            made["positions"] = self.position_scale * noise
+            parameters["positions"] = self.position_scale * noise
         for i in range(self.layers):
-            made[f"block{i}"] = {part: drawn[f"block{i}.{part}"] for part in shapes}
+            parameters[f"block{i}"] = {part: drawn[f"block{i}.{part}"] for part in shapes}
             if self.norm != "none":
                 norms = ("norm1", "norm2") if self.mlp else ("norm1",)
-                made[f"block{i}"] |= {part: _layers.norm_parameters(stream) for part in norms}
+                parameters[f"block{i}"] |= {part: _layers.norm_parameters(stream) for part in norms}
         if self.norm == "pre":
-            made["norm"] = _layers.norm_parameters(stream)
-        return made
+            parameters["norm"] = _layers.norm_parameters(stream)
+        return parameters
 
     def apply(
         self,
@@ -110,42 +113,33 @@ class Transformer(Model[Parameters]):
         """Outputs at the read positions of one sequence, or of many: inputs and key may have an axis of sequences."""
         x: Any = self._embed(parameters, inputs, interface)
         everywhere, reads = np.arange(interface.length), np.array(interface.reads)
-        maps = []
+        patterns = []
         for i in range(self.layers):
             rows = reads if i == self.layers - 1 else everywhere
-            x, weights = self._block(parameters[f"block{i}"], x, rows, partial(self._drop, key, i))
-            maps.append(weights)
+            x, pattern = self._block(parameters[f"block{i}"], x, rows, partial(self._drop, key, i))
+            patterns.append(pattern)
         if self.norm == "pre":
             x = _layers.layer_norm(parameters["norm"], x)
-        return Output(_layers.linear(parameters["readout"], x), tuple(maps) if attention else None)
+        return Output(_layers.linear(parameters["readout"], x), tuple(patterns) if attention else None)
 
     def batch(
         self, parameters: Parameters, inputs: Inputs, interface: Interface, keys: Key[Array, " sequences"]
     ) -> Float[Array, "sequences reads outputs"]:
-        """All sequences at once: products of all their rows, which `vmap` would not find on the way back."""
+        """All sequences at once: products of all their rows, which `vmap` would not make in the backward pass."""
         return self.apply(parameters, inputs, interface, key=keys).values
 
-    def _block(
-        self,
-        block: Parameters,
-        x: Float[Array, "*sequences length width"] | Lookup,
-        rows: np.ndarray,
-        drop: Callable,
-    ) -> tuple[Float[Array, "*sequences rows width"], Float[Array, "*sequences heads rows length"]]:
-        """One block, computed at the given rows; keys and values at every position."""
-        if isinstance(x, Lookup):
-            before, stream = x, x.rows(rows).found()
-        else:
-            before = _layers.layer_norm(block["norm1"], x) if self.norm == "pre" else x
-            stream = _layers.at(x, rows)
-        attended, weights = _layers.attend(block, before, rows, self.heads, self.causal)
+    def _block(self, block: Parameters, x: Any, rows: np.ndarray, drop: Callable) -> _attention.Attended:
+        """One block, computed at the given rows; keys and values at every position. In the first, x may be `Tokens`."""
+        context = _layers.layer_norm(block["norm1"], x) if self.norm == "pre" else x
+        stream = _attention.at(x, rows)
+        attended, pattern = _attention.attend(block, context, rows, self.heads, self.causal)
         x = self._add(block.get("norm1"), stream, drop(0, attended))
         if not self.mlp:
-            return x, weights
-        before = _layers.layer_norm(block["norm2"], x) if self.norm == "pre" else x
-        hidden = _layers.linear(block["up"], before)
+            return x, pattern
+        normal = _layers.layer_norm(block["norm2"], x) if self.norm == "pre" else x
+        hidden = _layers.linear(block["up"], normal)
         hidden = jax.nn.relu(hidden) if self.activation == "relu" else jax.nn.gelu(hidden)
-        return self._add(block.get("norm2"), x, drop(1, _layers.linear(block["down"], hidden))), weights
+        return self._add(block.get("norm2"), x, drop(1, _layers.linear(block["down"], hidden))), pattern
 
     def _drop(
         self, key: Key[Array, "*sequences"] | None, block: int, part: int, x: Float[Array, "*sequences rows width"]
@@ -170,27 +164,27 @@ class Transformer(Model[Parameters]):
         size = interface.features if interface.tokens is None else interface.tokens
         assert size is not None  # noqa: S101
         if interface.tokens is None:
-            made = _layers.linear_parameters(key, size, self.width, self.ends, self.bias)
+            parameters = _layers.linear_parameters(key, size, self.width, self.ends, self.bias)
         else:  # PyTorch draws embeddings and linear maps differently
             how = "normal" if self.ends == "torch" else self.ends
-            made = _layers.linear_parameters(key, size, self.width, how, bias=False)
-        return _scaled(made, self.embedding_scale)
+            parameters = _layers.linear_parameters(key, size, self.width, how, bias=False)
+        return _scaled(parameters, self.embedding_scale)
 
     def _embed(
         self, parameters: Parameters, inputs: Inputs, interface: Interface
-    ) -> Float[Array, "*sequences length stream"] | Lookup:
-        """Token or vector, and position. Where nothing is normalised first, tokens are looked up later."""
+    ) -> Float[Array, "*sequences length stream"] | _attention.Tokens:
+        """Token or vector, plus position. `Tokens` if the first block can use them: a norm before it needs vectors."""
         places = jnp.broadcast_to(
             self._places(parameters, interface), (interface.length, self._stream_width(interface))
         )
         if interface.tokens is None:
-            x = self._beside(_layers.linear(parameters["embed"], inputs), interface)
+            x = self._to_stream(_layers.linear(parameters["embed"], inputs), interface)
             return x + jnp.broadcast_to(places, x.shape)
-        lookup = Lookup(self._beside(parameters["embed"]["weight"], interface), places, inputs)
-        return lookup if self.norm != "pre" and interface.tokens <= self.rows_at_once else lookup.found()
+        x = _attention.Tokens(self._to_stream(parameters["embed"]["weight"], interface), places, inputs)
+        return x if self.norm != "pre" and interface.tokens <= _attention.MOST_TOKENS else x.vectors()
 
-    def _beside(self, x: Float[Array, "*rows width"], interface: Interface) -> Float[Array, "*rows stream"]:
-        """With room for one-hot positions, if there are any."""
+    def _to_stream(self, x: Float[Array, "*rows width"], interface: Interface) -> Float[Array, "*rows stream"]:
+        """Zeros appended where one-hot positions will be added, if there are any."""
         return jnp.pad(x, [(0, 0)] * (x.ndim - 1) + [(0, self._stream_width(interface) - self.width)])
 
     def _places(self, parameters: Parameters, interface: Interface) -> Any:
@@ -206,14 +200,14 @@ class Transformer(Model[Parameters]):
 
 
 def _linears(key: PRNGKeyArray, kinds: dict[str, tuple[int, int, str]], bias: bool) -> dict[str, Parameters]:
-    """Linear maps by name, each from its own key; those of a kind are drawn by one program, which is quick to compile."""
-    made = {}
+    """Linear maps by name, each from its own key; equal kinds are drawn by one program, which is quick to compile."""
+    maps = {}
     for kind in dict.fromkeys(kinds.values()):
         names = [name for name in kinds if kinds[name] == kind]
         keys = jax.vmap(jax.random.fold_in, (None, 0))(key, np.array([_number(name) for name in names], np.uint32))
         alike = jax.vmap(lambda key, kind=kind: _layers.linear_parameters(key, *kind, bias=bias))(keys)
-        made |= {name: jax.tree.map(lambda x, i=i: x[i], alike) for i, name in enumerate(names)}
-    return made
+        maps |= {name: jax.tree.map(lambda x, i=i: x[i], alike) for i, name in enumerate(names)}
+    return maps
 
 
 def _scaled(parameters: Parameters, scale: Any) -> Parameters:
@@ -226,8 +220,3 @@ def _key(key: PRNGKeyArray, name: str) -> PRNGKeyArray:
 
 def _number(name: str) -> int:
     return crc32(name.encode())
-
-
-def _refuse(name: str, value: Any, at_fault: bool, why: str) -> None:
-    if at_fault:
-        raise RequestError(f"{name} = {value} is not allowed: {why}.")

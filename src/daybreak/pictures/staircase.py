@@ -4,8 +4,8 @@ from collections.abc import Iterable
 
 import numpy as np
 from matplotlib.axes import Axes
-from numpy.typing import ArrayLike
 
+from daybreak._types import ArrayLike
 from daybreak.pictures.style import shades
 
 

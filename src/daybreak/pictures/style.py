@@ -10,7 +10,8 @@ from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, NullLocator
-from numpy.typing import ArrayLike
+
+from daybreak._types import ArrayLike
 
 # Okabe and Ito's colours, told apart with every common form of colour blindness.
 OURS = "#0072B2"

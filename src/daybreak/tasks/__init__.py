@@ -1,7 +1,7 @@
 """What is to be learned: single-location regression, associative recall, Markov chains.
 
 Each task is a frozen dataclass and a pytree: `world(key)` draws what a run keeps, `sample(key, world)` one example.
-Nothing here knows of models or of training.
+Tasks depend neither on models nor on training.
 """
 
 from typing import Any
@@ -22,4 +22,4 @@ from daybreak.tasks.single_location import SingleLocation as SingleLocation
 from daybreak.tasks.single_location import SingleLocationWorld as SingleLocationWorld
 
 TASKS: dict[str, type[Task[Any]]] = {"single-location": SingleLocation, "recall": Recall, "markov": MarkovChain}
-"""Tasks by the name the command gives them."""
+"""Tasks by their name in the command."""

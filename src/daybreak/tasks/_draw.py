@@ -1,4 +1,4 @@
-"""Random numbers from one draw of bits: each draw of its own would be compiled, and run, once more."""
+"""Random numbers from one draw of bits. Separate draws would each be compiled, and each be executed."""
 
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Int, UInt32

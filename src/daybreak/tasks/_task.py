@@ -31,7 +31,7 @@ class Example(NamedTuple):
 
 
 class Guess(NamedTuple):
-    """What a guesser who has learned nothing scores on clean data, averaged over worlds."""
+    """Score on clean data, averaged over worlds, of a guess that has learned nothing."""
 
     name: str
     loss: float
@@ -39,14 +39,14 @@ class Guess(NamedTuple):
 
 
 class Sizes(NamedTuple):
-    """Sequences in the fixed sets of a task; 0 where there is none and every use draws fresh ones."""
+    """Sequences in the fixed sets of a task; 0 where there is none and fresh ones are drawn."""
 
     train: int
     validation: int
 
 
 class Circuit(NamedTuple):
-    """Attention that solving a task needs besides that from the read positions: which rows should look where."""
+    """Attention that solving a task needs besides that from the read positions: which rows attend to which positions."""
 
     rows: tuple[int, ...]
     targets: Bool[np.ndarray, "*kinds rows length"]  # the positions that count for each row, of one kind or several
@@ -58,7 +58,7 @@ class Task(eqx.Module, Generic[World]):
     @property
     @abstractmethod
     def interface(self) -> Interface:
-        """What a model must know of this task."""
+        """What a model needs from this task: sizes of inputs and outputs, and the read positions."""
 
     @property
     def sizes(self) -> Sizes:
@@ -67,11 +67,11 @@ class Task(eqx.Module, Generic[World]):
 
     @abstractmethod
     def world(self, key: PRNGKeyArray) -> World:
-        """Draw what stays the same during a run, from the run's task stream. Does not depend on the scalar fields."""
+        """Draw what stays the same during a run, as a pytree; None for nothing. It must not depend on the scalar fields."""
 
     @abstractmethod
     def sample(self, key: PRNGKeyArray, world: World) -> Example:
-        """Draw one example; the caller batches with `vmap`."""
+        """Draw one example, with its relevant positions; the caller batches with `vmap`."""
 
     @abstractmethod
     def clean(self) -> "Task[World]":
@@ -79,24 +79,24 @@ class Task(eqx.Module, Generic[World]):
 
     @abstractmethod
     def loss(self, outputs: Float[Array, "reads outputs"], example: Example) -> Float[Array, ""]:
-        """Loss of a model's outputs at the read positions of one example."""
+        """Loss of a model's outputs at the read positions of one example: one number."""
 
     @abstractmethod
     def accuracy(self, outputs: Float[Array, "reads outputs"], example: Example) -> Float[Array, ""] | None:
-        """Share of read positions answered correctly; None where answers are vectors (None passes through `jit`)."""
+        """Fraction of read positions answered correctly; None where answers are vectors (None passes through `jit`)."""
 
     @abstractmethod
     def guess(self) -> Guess:
-        """The best that can be scored on clean data without having learned the task."""
+        """The best score on clean data without having learned the task."""
 
     def scores(
         self, world: World, outputs: Float[Array, "reads outputs"], example: Example
     ) -> dict[str, Float[Array, "..."]]:
-        """What else is worth measuring of the outputs for one example, by name; nothing unless a task says so."""
+        """Other measurements of the outputs for one example, by name; by default none."""
         return {}
 
     def circuits(self) -> dict[str, Circuit]:
-        """Attention that is worth probing by name, besides that to the relevant positions; none unless a task says so."""
+        """Attention to probe besides that to the relevant positions, by name; by default none."""
         return {}
 
     def dataset(self, key: PRNGKeyArray, world: World, part: Part = "train") -> Example | None:
@@ -111,6 +111,6 @@ def cross_entropy(logits: Float[Array, "reads tokens"], target: Int[Array, " rea
     return jnp.mean(jax.nn.logsumexp(logits, axis=1) - chosen)
 
 
-def share_correct(logits: Float[Array, "reads tokens"], target: Int[Array, " reads"]) -> Float[Array, ""]:
-    """Share of read positions whose largest logit is the target's."""
+def fraction_correct(logits: Float[Array, "reads tokens"], target: Int[Array, " reads"]) -> Float[Array, ""]:
+    """Fraction of read positions whose largest logit is the target's."""
     return jnp.mean(jnp.argmax(logits, axis=1) == target)

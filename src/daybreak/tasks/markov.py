@@ -9,10 +9,11 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
 
+from daybreak._check import as_float, as_floats, as_int, check_bool, check_whole, is_plain
+from daybreak.errors import refuse
 from daybreak.interface import Interface
-from daybreak.tasks._check import as_float, as_floats, as_int, check_bool, check_whole, is_plain, refuse
 from daybreak.tasks._draw import below, uniform
-from daybreak.tasks._task import Circuit, Example, Guess, Sizes, Task, cross_entropy, share_correct
+from daybreak.tasks._task import Circuit, Example, Guess, Sizes, Task, cross_entropy, fraction_correct
 
 
 class MarkovWorld(NamedTuple):
@@ -74,7 +75,7 @@ class MarkovChain(Task[MarkovWorld]):
             refuse("stride", self.stride, self.stride > self.L, why)
         if self.prefix is not None:
             check_whole("prefix", self.prefix, 1, "the prefix")
-            why = f"the {self.K} blocks reach {self.order} tokens back, so the prefix must have at least {self.order}"
+            why = f"the next token depends on the last {self.order}, so the prefix must have at least {self.order}"
             refuse("prefix", self.prefix, self.prefix < self.order, why)
         self._check_weights()
 
@@ -83,7 +84,7 @@ class MarkovChain(Task[MarkovWorld]):
             return
         bad = not isinstance(self.weights, tuple) or not all(isinstance(x, float) and x >= 0 for x in self.weights)
         refuse("weights", self.weights, bad, "they must be numbers of at least 0")
-        why = f"a block has L = {self.L} lags and needs as many weights"
+        why = f"a block has L = {self.L} lags, so there must be {self.L} weights"
         refuse("weights", self.weights, len(self.weights) != self.L, why)
         total = math.fsum(self.weights)
         refuse("weights", self.weights, abs(total - 1) > 1e-6, f"they must sum to one, but sum to {total:g}")
@@ -106,7 +107,7 @@ class MarkovChain(Task[MarkovWorld]):
 
     @property
     def _by_lag(self) -> Bool[np.ndarray, "order reads length"]:
-        """For each lag, newest first, and each read position: where it leads."""
+        """For each lag, newest first, and each read position: the input position at that lag."""
         back = np.array(self.interface.reads)[:, None] + 1 - np.arange(self.interface.length)[None, :]
         return np.arange(1, self.order + 1)[:, None, None] == back[None]
 
@@ -118,7 +119,7 @@ class MarkovChain(Task[MarkovWorld]):
 
     @property
     def sizes(self) -> Sizes:
-        """As set."""
+        """The fields `train` and `validation`."""
         return Sizes(self.train, self.validation)
 
     def world(self, key: PRNGKeyArray) -> MarkovWorld:
@@ -148,8 +149,8 @@ class MarkovChain(Task[MarkovWorld]):
         return cross_entropy(outputs, example.target)
 
     def accuracy(self, outputs: Float[Array, "reads d"], example: Example) -> Float[Array, ""]:
-        """Share of generated tokens with the largest logit."""
-        return share_correct(outputs, example.target)
+        """Fraction of generated tokens whose logit is the largest."""
+        return fraction_correct(outputs, example.target)
 
     def scores(
         self, world: MarkovWorld, outputs: Float[Array, "reads d"], example: Example
@@ -203,7 +204,7 @@ class MarkovChain(Task[MarkovWorld]):
     def _logits(self, strengths: Float[Array, "K d d"], recent: Int[Array, " order"]) -> list[Float[Array, " d"]]:
         """Logits of the next token from the latest ones, newest first, by the 0, 1, … K strongest blocks.
 
-        Sums of gathers that the compiler fuses; one gather of all lags and a product would write K·L·d numbers down.
+        Sums of gathers that the compiler fuses; one gather of all lags and a product would store K·L·d numbers.
         """
         weights = self.weights or (1 / self.L,) * self.L
         logits = [jnp.zeros(self.d)]
@@ -224,9 +225,9 @@ class MarkovChain(Task[MarkovWorld]):
 def _draw(at: Float[Array, ""], logits: Float[Array, " d"]) -> Int[Array, ""]:
     """Draw from softmax(logits) by inverting its distribution function: one random number, not one per state.
 
-    The running sum is a product with a triangle of ones, three times as fast here as `cumsum`.
+    The running sum is a product with a triangle of ones, measured on a CPU as three times as fast as `cumsum`.
     """
-    weights = jnp.exp(logits - jnp.max(logits))
-    upto = jnp.matmul(jnp.tri(logits.size), weights, precision="highest")
+    unnormalised = jnp.exp(logits - jnp.max(logits))
+    upto = jnp.matmul(jnp.tri(logits.size), unnormalised, precision="highest")
     passed = jnp.sum(upto <= at * upto[-1], dtype=jnp.int32)
     return jnp.minimum(passed, logits.size - 1)  # rounding can put at × sum at the sum itself

@@ -1,4 +1,4 @@
-"""In-context associative recall: pairs of key and value, then a query whose value is to be found in the context."""
+"""In-context associative recall: pairs of key and value, then a query whose value is in the context."""
 
 import math
 from dataclasses import replace
@@ -10,10 +10,11 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray, UInt32
 
+from daybreak._check import as_float, as_int, check_choice, check_p, check_whole, is_plain
+from daybreak.errors import refuse
 from daybreak.interface import Interface
-from daybreak.tasks._check import as_float, as_int, check_choice, check_p, check_whole, is_plain, refuse
 from daybreak.tasks._draw import below, permutation, uniform
-from daybreak.tasks._task import Circuit, Example, Guess, Task, cross_entropy, share_correct
+from daybreak.tasks._task import Circuit, Example, Guess, Task, cross_entropy, fraction_correct
 
 Placement = Literal["at-least-one", "bernoulli", "exactly"]
 
@@ -21,22 +22,22 @@ Placement = Literal["at-least-one", "bernoulli", "exactly"]
 class RecallWorld(NamedTuple):
     """What stays the same during a run of associative recall."""
 
-    repeated: Int[Array, " 2"]  # the tokens that cross-sample repetition asks for
+    repeated: Int[Array, " 2"]  # the queries of cross-sample repetition
 
 
 @final
 class Recall(Task[RecallWorld]):
-    """Find the value that stands behind the query's key in the context (paper A, §3.1 and C.1).
+    """Find the value that follows the query's key in the context (paper A, §3.1 and C.1).
 
-    Keys stand at positions 0, 2, …, each before its value; the query is last. A random permutation of the tokens, new
+    Keys are at positions 0, 2, …, each before its value; the query is last. A random permutation of the tokens, new
     for every sequence, maps keys to values. Other keys than the query are drawn without replacement.
 
-    Each slot holds the query's pair with probability B/N. Zero occurrences, a share (1 − B/N)^N, cannot be answered;
-    `placement` says what becomes of them:
+    Each slot holds the query's pair with probability B/N. A fraction (1 − B/N)^N of sequences would have no occurrence
+    and could not be answered; `placement` decides about them:
         at-least-one: the slots are drawn given that one of them holds it, so it occurs B / (1 − (1 − B/N)^N) times
             on average.
-        bernoulli: they stay, as the paper's text has it; no position is relevant then.
-        exactly: B slots hold it, always.
+        bernoulli: they are kept, as in the paper's text; no position is relevant in them.
+        exactly: B slots hold it in every sequence.
 
     Example:
         >>> task = Recall(N=4, V=16)
@@ -72,12 +73,12 @@ class Recall(Task[RecallWorld]):
 
     @property
     def key_positions(self) -> tuple[int, ...]:
-        """Where the keys stand, slot by slot; the first layer of an induction head attends here from the values."""
+        """Positions of the keys, slot by slot; the first layer of an induction head attends here from the values."""
         return tuple(range(0, 2 * self.N, 2))
 
     @property
     def value_positions(self) -> tuple[int, ...]:
-        """Where the values stand, slot by slot; those in `Example.relevant` are what the query attends to."""
+        """Positions of the values, slot by slot; those in `Example.relevant` are what the query attends to."""
         return tuple(range(1, 2 * self.N, 2))
 
     @property
@@ -97,19 +98,19 @@ class Recall(Task[RecallWorld]):
         bits = jax.random.bits(key, (2 * self._distinct + 2 + self.N + 1,))
         tokens, query, slots = jnp.split(bits, (2 * self._distinct, 2 * self._distinct + 2))
         keys, values = jax.vmap(lambda bits: distinct(bits, self.V))(tokens.reshape(2, -1))
-        keys = self._ask_again(uniform(query), keys, world)
+        keys = self._repeat_query(uniform(query), keys, world)
         placed = self._placed(slots)
         chosen = jnp.where(placed, 0, jnp.cumsum(~placed))  # which of the keys each slot holds; the first is the query
         pairs = jnp.stack([keys[chosen], values[chosen]], axis=1)
         relevant = jnp.zeros(self.interface.length, bool).at[np.array(self.value_positions)].set(placed)
         return Example(jnp.append(pairs.reshape(-1), keys[0]), values[:1], relevant[None, :])
 
-    def _ask_again(
+    def _repeat_query(
         self, uniform: Float[Array, " 2"], keys: Int[Array, " keys"], world: RecallWorld
     ) -> Int[Array, " keys"]:
         """With probability p, swap the first key, which is the query, with one of the repeated tokens."""
-        again, which = uniform
-        query = jnp.where(again < self.p, world.repeated[jnp.where(which < 0.5, 0, 1)], keys[0])
+        repeat, which = uniform
+        query = jnp.where(repeat < self.p, world.repeated[jnp.where(which < 0.5, 0, 1)], keys[0])
         return jnp.where(keys == query, keys[0], keys).at[0].set(query)
 
     def _placed(self, bits: UInt32[Array, " draws"]) -> Bool[Array, " N"]:
@@ -132,10 +133,10 @@ class Recall(Task[RecallWorld]):
 
     def accuracy(self, outputs: Float[Array, "1 V"], example: Example) -> Float[Array, ""]:
         """1 if the query's value has the largest logit, else 0."""
-        return share_correct(outputs, example.target)
+        return fraction_correct(outputs, example.target)
 
     def circuits(self) -> dict[str, Circuit]:
-        """The first half of induction: each value looks at its key. The second is attention to the relevant positions."""
+        """The first half of induction: each value attends to its key. The second is attention to the relevant positions."""
         own_key = np.zeros((self.N, self.interface.length), bool)
         own_key[np.arange(self.N), np.array(self.key_positions)] = True
         return {"value_to_key": Circuit(self.value_positions, own_key)}
@@ -146,7 +147,7 @@ class Recall(Task[RecallWorld]):
 
 
 def distinct(bits: UInt32[Array, " count"], size: int) -> Int[Array, " count"]:
-    """The first entries of a random permutation of range(size), by as many steps of Fisher and Yates."""
+    """The first entries of a random permutation of range(size), by `count` steps of the Fisher–Yates shuffle."""
     places = jnp.arange(bits.size)
     picks = places + below(bits, size - places)
 
@@ -160,7 +161,7 @@ def distinct(bits: UInt32[Array, " count"], size: int) -> Int[Array, " count"]:
 def at_least_one(uniform: Float[Array, " draws"], rate: Float[Array, ""] | float) -> Bool[Array, " slots"]:
     """Independent events of probability `rate`, given that one of them happens.
 
-    The first to happen has a geometric distribution cut off at `count`, drawn by inversion; later ones are free.
+    The first to happen has a geometric distribution cut off at `count`, drawn by inversion; later ones are independent.
     """
     count = uniform.size - 1
     log_miss = jnp.log1p(-jnp.asarray(rate))  # −∞ at rate 1, where the first slot is the one

@@ -8,8 +8,9 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Int, PRNGKeyArray
 
+from daybreak._check import as_float, as_int, check_bool, check_choice, check_p, check_whole, is_plain
+from daybreak.errors import refuse
 from daybreak.interface import Interface
-from daybreak.tasks._check import as_float, as_int, check_bool, check_choice, check_p, check_whole, is_plain, refuse
 from daybreak.tasks._task import Example, Guess, Task
 
 
@@ -25,7 +26,7 @@ class SingleLocationWorld(NamedTuple):
 class SingleLocation(Task[SingleLocationWorld]):
     """Regress y* = W* x on the one token x of the sequence that matters (paper A, §2.1 and B.1).
 
-    All tokens are N(0, I/d). The relevant one stands at B positions (in-context repetition), and with probability p it
+    All tokens are N(0, I/d). The relevant one is at B positions (in-context repetition), and with probability p it
     is a fixed token (cross-sample repetition). The model is read at the last position.
 
     Example:
@@ -54,7 +55,7 @@ class SingleLocation(Task[SingleLocationWorld]):
         check_p(self.p)
         check_choice("position", self.position, Literal["random", "fixed"])
         check_bool("feature", self.feature)
-        why = "nothing would tell which token matters when position = 'random', so keep the feature or fix the position"
+        why = "nothing would mark the token that matters when position = 'random', so keep the feature or fix the position"
         refuse("feature", self.feature, self.position == "random" and not self.feature, why)
 
     @property
@@ -85,7 +86,7 @@ class SingleLocation(Task[SingleLocationWorld]):
         inputs = jnp.where(relevant[:, None], token[None, :], tokens[:-1])
         if self.feature:
             inputs = jnp.concatenate([inputs, relevant[:, None].astype(inputs.dtype)], axis=1)
-        # In full precision: the reduced precision some devices prefer would be noise in the target.
+        # In full precision: the reduced precision that some devices use would be noise in the target.
         target = jnp.matmul(world.W, token, precision="highest")
         return Example(inputs, target, relevant[None, :])
 

@@ -3,9 +3,8 @@
 from typing import Literal, NamedTuple, get_args
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from daybreak._types import Bools, Floats
+from daybreak._types import ArrayLike, Bools, Floats
 from daybreak.errors import RequestError
 
 Logits = Literal["tied", "free"]

@@ -1,9 +1,8 @@
 """Where w would rest, and how curved the loss is: the late phase of learning (paper A, A.3.3 and figure 8)."""
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from daybreak._types import Floats
+from daybreak._types import ArrayLike, Floats
 from daybreak.errors import RequestError
 from daybreak.theory._setting import check_setting
 from daybreak.theory.flow import Trajectory

@@ -13,9 +13,8 @@ else, gives `takeoff_time`, which has no logarithm and becomes exact for long se
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from daybreak._types import Floats
+from daybreak._types import ArrayLike, Floats
 from daybreak.theory._setting import Logits, ToySetting, check_fraction, check_setting
 
 

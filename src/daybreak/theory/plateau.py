@@ -15,9 +15,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-from daybreak._types import Bools, Floats
+from daybreak._types import ArrayLike, Bools, Floats
 from daybreak.theory import _lsoda, reduced
 from daybreak.theory._setting import Logits, ToySetting, check_fraction, check_setting
 from daybreak.theory.escape import rate

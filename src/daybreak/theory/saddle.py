@@ -18,9 +18,8 @@ Derivations: docs/incremental.md.
 """
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from daybreak._types import Floats
+from daybreak._types import ArrayLike, Floats
 from daybreak.errors import RequestError
 from daybreak.theory._setting import as_numbers, refuse
 from daybreak.theory.heads import HeadFlow, check_flow, check_heads

@@ -13,11 +13,10 @@ from dataclasses import dataclass
 from typing import Literal, final
 
 import numpy as np
-from numpy.typing import ArrayLike
 from scipy.integrate import solve_ivp
 from scipy.optimize import minimize, minimize_scalar
 
-from daybreak._types import Floats
+from daybreak._types import ArrayLike, Floats
 from daybreak.errors import RequestError
 from daybreak.theory import reduced
 from daybreak.theory._setting import Logits, ToySetting, as_number, as_numbers, check_fraction, check_setting, refuse

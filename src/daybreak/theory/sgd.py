@@ -13,9 +13,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, PRNGKeyArray
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-from daybreak._types import Floats
+from daybreak._types import ArrayLike, Floats
 from daybreak.errors import RequestError
 from daybreak.theory._setting import check_setting
 from daybreak.theory.flow import integrate

@@ -6,7 +6,6 @@ are alike, so one compiled program is enough for all.
 """
 
 import math
-import os
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import final
@@ -16,6 +15,7 @@ import jax.numpy as jnp
 import numpy as np
 from numpy.typing import NDArray
 
+from daybreak._machine import cores
 from daybreak.training.cohort import Learner, WorldAndData, advance, begin, check_alike, stack
 from daybreak.training.run import Run
 
@@ -50,7 +50,7 @@ class Lanes:
     def advance(self, until: Sequence[int], active: Sequence[bool], repeats: Sequence[bool]) -> list[Row | None]:
         """Train active members until a step each, and evaluate them there; None for the others."""
         orders = [(until[here], active[here], repeats[here]) for here in self._lanes]
-        with ThreadPoolExecutor(_cores()) as threads:  # interrupted, it waits for those under way
+        with ThreadPoolExecutor(len(cores())) as threads:  # interrupted, it waits for those under way
             lanes = threads.map(self._advance, range(len(orders)), orders)
             return [row for lane in lanes for row in lane]
 
@@ -80,14 +80,8 @@ def _begun(lanes: Sequence[Run]) -> list[tuple[Learner, WorldAndData]]:
 
 def at_once() -> float:
     """Members that train at the same time on this machine: one per core, on an accelerator all."""
-    return _cores() if _on_cpu() else math.inf
+    return len(cores()) if _on_cpu() else math.inf
 
 
 def _on_cpu() -> bool:
     return jax.default_backend() == "cpu"
-
-
-def _cores() -> int:
-    """Cores this process may use; where the system does not say, all."""
-    allowed = getattr(os, "sched_getaffinity", None)
-    return len(allowed(0)) if allowed else os.cpu_count() or 1

@@ -27,7 +27,7 @@ def _workers() -> list[int]:
     for entry in Path("/proc").iterdir():
         try:
             parent = int((entry / "stat").read_text().rpartition(")")[2].split()[1])
-            if parent == os.getpid() and b"daybreak.lab.compute.worker" in (entry / "cmdline").read_bytes():
+            if parent == os.getpid() and b"daybreak.lab.compute.local_worker" in (entry / "cmdline").read_bytes():
                 found.append(int(entry.name))
         except (OSError, ValueError, IndexError):
             continue
@@ -75,6 +75,24 @@ def test_company_and_threads_of_tiny_runs_do_not_matter(undisturbed: Path, progr
         assert measured == expected[name]
 
 
+def test_a_sweep_where_the_system_cannot_fix_cores(
+    undisturbed: Path, programs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As on macOS: neither this process nor its workers have the calls."""
+    for name in ("sched_getaffinity", "sched_setaffinity"):
+        monkeypatch.delattr(os, name)
+    (tmp_path / "sitecustomize.py").write_text(
+        "import os, pathlib\n"
+        "del os.sched_getaffinity, os.sched_setaffinity\n"
+        "pathlib.Path(__file__).with_name('seen').touch()\n"
+    )
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path), prepend=os.pathsep)
+    state = carry_out(tmp_path / "lab", programs, runs=RUNS[:2])
+    assert (tmp_path / "seen").exists(), "the worker had them"
+    assert state.outcomes.total() == 2
+    assert measurements(tmp_path / "lab").items() <= measurements(undisturbed).items()
+
+
 def test_a_run_that_raises_takes_no_other_with_it(undisturbed: Path, programs: Path, tmp_path: Path) -> None:
     bad = Run(RUNS[0].task, RUNS[0].model, RUNS[0].optimizer, RUNS[0].stop, 2**70, RUNS[0].batch, RUNS[0].evaluation)
     state = carry_out(tmp_path, programs, runs=[RUNS[0], bad], rules=Rules(retries=1))
@@ -87,7 +105,7 @@ def test_a_run_that_hangs_is_given_up(programs: Path, tmp_path: Path) -> None:
     forever = replace(RUNS[0], stop=Stop(budget=10**9, every=10**9))
     state = carry_out(tmp_path, programs, runs=[forever], rules=Rules(retries=0, patience=6.0))
     assert state.outcomes == {"failed": 1}
-    assert "had not said a word for 6 seconds" in _result(tmp_path, forever)["traceback"]
+    assert "it sent no message for 6 seconds" in _result(tmp_path, forever)["traceback"]
     assert not _workers()
 
 
@@ -118,9 +136,8 @@ def test_interrupted_it_says_what_is_safe(programs: Path, tmp_path: Path) -> Non
 
     with pytest.raises(KeyboardInterrupt) as stop:
         carry_out(tmp_path, programs, on_change=interrupt)
-    said = str(stop.value)
     done = len(list((tmp_path / "runs").glob("*/result.json")))
-    assert said == (
+    assert str(stop.value) == (
         f"Interrupted: {done} of 24 runs are safe in lab {str(tmp_path)!r}. Run the same command again to go on."
     )
     assert not _workers()

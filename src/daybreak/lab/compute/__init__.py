@@ -1,1 +1,8 @@
-"""Who computes the runs of a lab: the driver, its executors, the messages between them, and what a run costs."""
+"""How the runs of a lab are computed.
+
+driver      trains what a lab does not have, and keeps what is measured
+cohorts     which runs are trained together; `cost`, `programs`: their operations and memory, their compiled programs
+executor    the interface of executors; `inline`, `local`, `ray`: this process, processes of this machine, a cluster
+messages    between driver and workers
+work        what a worker does with a job; `local_worker`, `_frames`: the process of `local`, its socket
+"""

@@ -7,13 +7,13 @@ _LENGTH = struct.Struct("<Q")
 
 
 def send(peer: socket.socket, message: bytes) -> None:
-    """Send a whole message."""
+    """Send a message."""
     peer.sendall(_LENGTH.pack(len(message)))
     peer.sendall(message)
 
 
 def receive(peer: socket.socket) -> bytes:
-    """Wait for a whole message.
+    """Wait for a message.
 
     Raises:
         EOFError: if the peer is gone.
@@ -23,7 +23,7 @@ def receive(peer: socket.socket) -> bytes:
 
 
 def take(buffer: bytearray) -> bytes | None:
-    """Take the first message out of what has come in so far; None if it is not whole yet."""
+    """Take the first message out of the bytes received so far; None if it is not complete yet."""
     if len(buffer) < _LENGTH.size:
         return None
     (length,) = _LENGTH.unpack_from(buffer)

@@ -1,8 +1,8 @@
 """Which runs are trained together, and in which order: cohorts that fit a worker's memory, long ones first.
 
-A worker compiles one program for a cohort. Splitting one has another worker compile it too, not splitting leaves workers
-idle at the end: a cohort is at most a quarter of what a worker has to do in all, but never less than is worth compiling
-for.
+A worker compiles one program for a cohort. If a cohort is split, a second worker compiles the same program; if it is not,
+workers are idle at the end. So a cohort is at most a quarter of a worker's operations, but not so small that compiling
+takes longer than training.
 """
 
 import math
@@ -14,15 +14,15 @@ from daybreak.lab.compute.cost import Cost, cost
 from daybreak.training import Run, shape
 
 LARGEST = 64
-"""Members of a cohort at most: they are evaluated together, and a sign of life should come now and then."""
+"""Members of a cohort at most: they are evaluated together, and the driver must get messages often."""
 _ROUNDS = 4
-_WORTH_COMPILING = 1e11  # operations: some ten seconds of one core, about what a compilation takes
+_WORTH_COMPILING = 1e11  # operations: about ten seconds of one core, as long as a compilation
 
 
 @final
 @dataclass(frozen=True)
 class Cohort:
-    """Runs of one shape, and what each costs in operations if it spends its budget."""
+    """Runs of one shape, and the operations of each if it uses its whole budget."""
 
     runs: tuple[Run, ...]
     each: tuple[float, ...]
@@ -38,7 +38,7 @@ def pack(runs: Sequence[Run], workers: int, memory: float, at_once: float) -> li
 
     Args:
         runs: of any shapes.
-        workers: that share them.
+        workers: number of workers that train them.
         memory: bytes of each worker.
         at_once: members that a worker trains at the same time; infinite if all.
     """
@@ -46,22 +46,22 @@ def pack(runs: Sequence[Run], workers: int, memory: float, at_once: float) -> li
     for run in runs:
         groups.setdefault(shape(run), []).append((run, cost(run)))
     everything = sum(each.operations for group in groups.values() for _, each in group)
-    share = max(everything / (_ROUNDS * workers), _WORTH_COMPILING) if workers > 1 else math.inf
+    limit = max(everything / (_ROUNDS * workers), _WORTH_COMPILING) if workers > 1 else math.inf
     cohorts = [
         Cohort(tuple(run for run, _ in part), tuple(each.operations for _, each in part))
         for group in groups.values()
-        for part in _parts(group, share, memory, at_once)
+        for part in _parts(group, limit, memory, at_once)
     ]
     return sorted(cohorts, key=lambda cohort: -cohort.operations)
 
 
-def _parts(group: list[tuple[Run, Cost]], share: float, memory: float, at_once: float) -> list[list[tuple[Run, Cost]]]:
+def _parts(group: list[tuple[Run, Cost]], limit: float, memory: float, at_once: float) -> list[list[tuple[Run, Cost]]]:
     """Parts of equal size, the last perhaps smaller, whose members are about equally long."""
     group = sorted(group, key=lambda member: -member[1].operations)
     _, largest = group[0]
     fit = max(1, int(min(LARGEST, _fit(largest, memory, at_once))))
-    by_share = math.ceil(sum(each.operations for _, each in group) / share)
-    count = min(len(group), max(by_share, math.ceil(len(group) / fit)))
+    by_operations = math.ceil(sum(each.operations for _, each in group) / limit)
+    count = min(len(group), max(by_operations, math.ceil(len(group) / fit)))
     size = math.ceil(len(group) / count)
     return [group[i : i + size] for i in range(0, len(group), size)]
 

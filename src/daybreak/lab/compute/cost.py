@@ -1,8 +1,8 @@
 """What a run costs: arithmetic and memory, counted on the model's own program without computing anything.
 
-The program is traced for one example and for two: what the second adds is the price of an example, and what a batch shares
-costs nothing. A product of matrices counts two operations per multiplication, everything else one per number it writes. For
-the backward pass every number written may have to be kept; an evaluation only needs the largest arrays beside each other.
+The program is traced for one example and for two: what the second adds is the cost of an example. What a batch computes
+once counts nothing. A product of matrices counts two operations per multiplication, everything else one per number it writes. For
+the backward pass every number written may have to be kept; an evaluation needs the largest arrays at the same time.
 """
 
 import math
@@ -28,7 +28,7 @@ _BACKWARD = 3  # a step is about three forward passes
 @final
 @dataclass(frozen=True)
 class Cost:
-    """Of one run: operations if it spends its whole budget, bytes of its state, bytes while it computes a step."""
+    """Of one run: operations if it uses its whole budget, bytes of its state, bytes while it computes a step."""
 
     operations: float
     state: int
@@ -37,7 +37,7 @@ class Cost:
 
 def cost(run: Run) -> Cost:
     """Estimate the cost of a run."""
-    parameters, forward = _one_more(run.model, run.interface)
+    parameters, forward = _per_example(run.model, run.interface)
     sets, examples = 2, run.task.sizes.validation or run.evaluation  # a clean set, and one like the training data
     steps, evaluations = run.stop.budget, 1 + run.stop.budget / run.stop.every
     return Cost(
@@ -56,8 +56,8 @@ class _Count(NamedTuple):
 
 
 @lru_cache(maxsize=4096)
-def _one_more(model: AnyModel, interface: Interface) -> tuple[int, _Count]:
-    """Parameters of a model, and what a forward pass takes for one example more."""
+def _per_example(model: AnyModel, interface: Interface) -> tuple[int, _Count]:
+    """Parameters of a model, and what one more example adds to a forward pass."""
     parameters = jax.eval_shape(lambda: model.init(jax.random.key(0), interface))
     each = (interface.length,) if interface.tokens is not None else (interface.length, interface.features)
     kind = jnp.float32 if interface.tokens is None else jnp.int32

@@ -1,7 +1,7 @@
-"""The driver of a sweep: which runs are missing, who computes them, and what becomes of what they say.
+"""The driver of a sweep: finds the runs that are missing, gives them to an executor, and keeps what it measures.
 
-The driver alone writes to the lab. Whatever dies, it or a worker, what has been written stays; the rest is computed
-again from its last checkpoint, to the same bits.
+Only the driver writes to the lab. If it dies, or a worker, what has been written stays. The rest is computed again from
+its last checkpoint, to the same bits.
 """
 
 import heapq
@@ -34,48 +34,48 @@ from daybreak.lab.store import Lab
 from daybreak.training import Run
 
 _log = logging.getLogger("daybreak.lab")
-_WAIT = 0.5  # seconds for a word from a worker, before the driver looks at the clock
+_WAIT = 0.5  # seconds for a message, before the driver checks how long workers have been silent
 
 
 @final
 @dataclass(frozen=True)
 class Rules:
-    """How patient a sweep is."""
+    """When a run is tried again, when a worker is killed, and how often checkpoints are kept."""
 
     retries: int = 2  # Times that a run is tried again after it failed.
-    patience: float = 1800.0  # Seconds without a word after which a worker is taken to hang.
+    patience: float = 1800.0  # Seconds without a message after which a worker is killed.
     checkpoint: float = 30.0  # Seconds between two checkpoints of a run, at least.
 
 
-_USUAL = Rules()
+_DEFAULT = Rules()
 
 
 @final
 @dataclass
 class Assignment:
-    """A cohort at a worker."""
+    """A cohort that a worker trains."""
 
     unfinished: dict[str, Run]  # members not yet finished, by id
     operations: dict[str, float]  # of each
-    where: str = ""  # which worker; empty while it waits for one
-    statuses: dict[str, RunStatus] = field(default_factory=dict)  # of members that have said how they stand, by id
-    stood: float = 0.0  # when they said so
-    pace: float = 0.0  # steps a second, of all members together
-    heard: float = 0.0  # when the worker last spoke, by the monotonic clock
+    worker: str = ""  # its name; empty while the cohort waits for one
+    statuses: dict[str, RunStatus] = field(default_factory=dict)  # the latest of each member, by id
+    status_time: float = 0.0  # when they arrived, by the monotonic clock
+    steps_per_second: float = 0.0  # of all members together
+    message_time: float = 0.0  # when the worker's last message arrived
     failures: int = 0  # in a row, without a member finished or a checkpoint kept in between
 
 
 @final
 @dataclass
 class State:
-    """How a sweep stands. Grows with the runs under way, not with those that are done."""
+    """The progress of a sweep. Its size grows with the runs under way, not with those that are done."""
 
     total: int
     existing: int = 0  # done before this sweep began
     outcomes: Counter[str] = field(default_factory=Counter)  # of the runs done since
     operations: float = 0.0  # of the runs to do
     operations_done: float = 0.0  # of those done since
-    operations_before: float = 0.0  # of those, what earlier sweeps had done when they were interrupted
+    operations_before: float = 0.0  # of the runs to do, what earlier sweeps had done when they were interrupted
     began: float = field(default_factory=time.monotonic)
     under_way: dict[int, Assignment] = field(default_factory=dict)
 
@@ -87,8 +87,8 @@ class State:
     @property
     def seconds_left(self) -> float | None:
         """At the speed so far, if every run spends its budget; None before there is a speed."""
-        ahead = sum(_share(assignment, name) for assignment in self.under_way.values() for name in assignment.statuses)
-        done = self.operations_done + ahead
+        partial = sum(_operations(assignment, x) for assignment in self.under_way.values() for x in assignment.statuses)
+        done = self.operations_done + partial
         since = done - self.operations_before
         return (time.monotonic() - self.began) * (self.operations - done) / since if since > 0 else None
 
@@ -100,35 +100,35 @@ def train_missing(
     *,
     command: str,
     memory: float | None = None,
-    rules: Rules = _USUAL,
+    rules: Rules = _DEFAULT,
     on_change: Callable[[State], None] = lambda state: None,
 ) -> State:
-    """Compute what a lab does not have yet. Interrupted at any moment, the same call goes on.
+    """Compute what a lab does not have yet. After an interruption, the same call continues.
 
     Args:
         runs: all of them; those in the lab are not computed again, unless they had failed.
         lab: where they are kept.
-        executor: who computes them.
+        executor: computes them.
         command: what a person typed to get this, for the record.
-        memory: bytes that a worker may plan with; by default what the executor says.
-        rules: how often and how long to try.
-        on_change: called whenever there is news, with the state of the sweep.
+        memory: bytes that a worker may plan with; by default the executor's own limit.
+        rules: retries, patience and checkpoints.
+        on_change: called after every wait for messages, with the state of the sweep.
 
     Raises:
-        RequestError: if the lab is in use or cannot be one.
+        RequestError: if the lab is in use, or its folder cannot be made.
         WorkError: if the lab cannot be written to any more.
-        KeyboardInterrupt: when interrupted; its sentence says what is safe and how to go on.
+        KeyboardInterrupt: when interrupted; its message says what is safe and how to continue.
     """
     todo = lab.missing(runs)
     if not todo:
         lab.tidy(runs)
         return State(len(runs), len(runs))
     with closing(executor):
-        executor.open()  # before the lab is touched: an address where nobody answers leaves no trace
+        executor.open()  # before the lab is touched: a wrong address must not create one
         with locked(lab.path):
             lab.open()
             lab.tidy(runs)
-            todo = lab.missing(todo)  # another sweep may have been at work until now
+            todo = lab.missing(todo)  # another sweep may have written until now
             state = State(len(runs), len(runs) - len(todo))
             with _interruptible(lab, state):
                 driver = _Driver(lab, executor, command, rules, state, on_change)
@@ -138,7 +138,7 @@ def train_missing(
 
 @final
 class _Driver:
-    """Hands out cohorts, longest first, and takes in what workers say."""
+    """Submits cohorts, longest first, and handles the messages of workers."""
 
     def __init__(
         self,
@@ -163,31 +163,31 @@ class _Driver:
             self._queue(dict(zip(names, cohort.runs, strict=True)), dict(zip(names, cohort.each, strict=True)))
         while self._waiting or under_way:
             while self._waiting and len(under_way) < self.executor.workers:
-                self._hand_out()
+                self._submit_next()
             for number, message in self.executor.events(_WAIT):
                 if number in under_way:
-                    self._hear(number, under_way[number], message)
-            self._look_at_the_clock()
+                    self._handle(number, under_way[number], message)
+            self._kill_silent_workers()
             self.on_change(self.state)
 
     def _queue(self, runs: dict[str, Run], operations: dict[str, float], failures: int = 0) -> None:
         assignment = Assignment(runs, operations, failures=failures)
         heapq.heappush(self._waiting, (-sum(operations[name] for name in runs), next(self._numbers), assignment))
 
-    def _hand_out(self) -> None:
+    def _submit_next(self) -> None:
         _, number, assignment = heapq.heappop(self._waiting)
-        found = {name: self.lab.load_checkpoint(run) for name, run in assignment.unfinished.items()}
-        checkpoints = {name: data for name, data in found.items() if data is not None}
+        stored = {name: self.lab.load_checkpoint(run) for name, run in assignment.unfinished.items()}
+        checkpoints = {name: data for name, data in stored.items() if data is not None}
         self.state.under_way[number] = assignment
         self.executor.submit(number, Job(tuple(assignment.unfinished.values()), checkpoints, self.rules.checkpoint))
 
-    def _hear(self, number: int, assignment: Assignment, message: Message) -> None:
-        assignment.heard = time.monotonic()
+    def _handle(self, number: int, assignment: Assignment, message: Message) -> None:
+        assignment.message_time = time.monotonic()
         match message:
-            case Started(where):
-                assignment.where = where
+            case Started(worker):
+                assignment.worker = worker
             case Advanced(statuses):
-                self._advance(assignment, statuses)
+                self._update(assignment, statuses)
             case Checkpoint(run, data):
                 with _writing(self.lab, self.state):
                     self.lab.save_checkpoint(assignment.unfinished[run], data)
@@ -204,37 +204,37 @@ class _Driver:
             case Ended(None):
                 del self.state.under_way[number]
             case Ended(traceback):
-                self._fail(number, assignment, str(traceback), apart=True)
+                self._retry(number, assignment, str(traceback), separately=True)
             case Died(why):
-                # Once may be bad luck. Twice without progress, and it may be one of the members.
-                self._fail(number, assignment, f"The worker died: {why}", apart=assignment.failures > 0)
+                # The first time the cause may be elsewhere. A second time without progress, it may be one of the members.
+                self._retry(number, assignment, f"The worker died: {why}", separately=assignment.failures > 0)
 
-    def _advance(self, assignment: Assignment, statuses: Mapping[str, RunStatus]) -> None:
+    def _update(self, assignment: Assignment, statuses: Mapping[str, RunStatus]) -> None:
         before, assignment.statuses = assignment.statuses, dict(statuses)
         if before:
             steps = sum(x.step - before[name].step for name, x in statuses.items())
-            assignment.pace = steps / (assignment.heard - assignment.stood)
+            assignment.steps_per_second = steps / (assignment.message_time - assignment.status_time)
         else:
-            self.state.operations_before += sum(_share(assignment, name) for name in statuses)
-        assignment.stood = assignment.heard
+            self.state.operations_before += sum(_operations(assignment, name) for name in statuses)
+        assignment.status_time = assignment.message_time
 
-    def _look_at_the_clock(self) -> None:
+    def _kill_silent_workers(self) -> None:
         for number, assignment in list(self.state.under_way.items()):
-            if assignment.where and time.monotonic() - assignment.heard > self.rules.patience:
+            if assignment.worker and time.monotonic() - assignment.message_time > self.rules.patience:
                 self.executor.kill(number)
-                why = f"The worker was killed: it had not said a word for {self.rules.patience:g} seconds."
-                self._fail(number, assignment, why, apart=True)
+                why = f"The worker was killed: it sent no message for {self.rules.patience:g} seconds."
+                self._retry(number, assignment, why, separately=True)
 
-    def _fail(self, number: int, assignment: Assignment, why: str, *, apart: bool) -> None:
-        """Try again: members of a cohort on their own, so that the one at fault takes no other with it."""
+    def _retry(self, number: int, assignment: Assignment, why: str, *, separately: bool) -> None:
+        """Try again, or record the run as failed. Members tried one by one do not suffer from the one that is at fault."""
         del self.state.under_way[number]
-        if len(assignment.unfinished) > 1 and apart:
+        if len(assignment.unfinished) > 1 and separately:
             for name, run in assignment.unfinished.items():
                 self._queue({name: run}, assignment.operations)
         elif len(assignment.unfinished) == 1 and assignment.failures >= self.rules.retries:
             ((name, run),) = assignment.unfinished.items()
             with _writing(self.lab, self.state):
-                self.lab.save_failure(run, why, seconds=0.0, command=self.command, device=assignment.where)
+                self.lab.save_failure(run, why, seconds=0.0, command=self.command, device=assignment.worker)
             self._count(assignment, name, "failed")
         elif assignment.unfinished:
             self._queue(assignment.unfinished, assignment.operations, assignment.failures + 1)
@@ -246,14 +246,14 @@ class _Driver:
         self.state.operations_done += assignment.operations[run]
 
 
-def _share(assignment: Assignment, run: str) -> float:
-    """Operations that a member under way has behind it."""
+def _operations(assignment: Assignment, run: str) -> float:
+    """Operations that a member under way has done."""
     return assignment.operations[run] * assignment.statuses[run].step / assignment.unfinished[run].stop.budget
 
 
 @contextmanager
 def _interruptible(lab: Lab, state: State) -> Iterator[None]:
-    """An interruption says what is safe and how to go on."""
+    """The message of an interruption: what is safe, and how to continue."""
     try:
         yield
     except KeyboardInterrupt:
@@ -262,13 +262,13 @@ def _interruptible(lab: Lab, state: State) -> Iterator[None]:
 
 @contextmanager
 def _writing(lab: Lab, state: State) -> Iterator[None]:
-    """A disk that is full, or gone, is a sentence."""
+    """An error of the disk becomes one sentence."""
     try:
         yield
     except OSError as error:
         why = error.strerror or str(error)
         raise WorkError(
-            f"The lab cannot be written to ({why}): {_safe(lab, state)}. Mend that, and run the same command again to go on."
+            f"The lab cannot be written to ({why}): {_safe(lab, state)}. Fix that, and run the same command again to go on."
         ) from error
 
 

@@ -1,4 +1,4 @@
-"""Who computes: the small interface behind which one machine and a cluster look the same."""
+"""The interface of an executor: one machine and a cluster look the same to the driver."""
 
 from collections.abc import Sequence
 from typing import NamedTuple, Protocol, runtime_checkable
@@ -15,23 +15,23 @@ class Event(NamedTuple):
 
 @runtime_checkable
 class Executor(Protocol):
-    """Computes jobs, some at a time, and passes on what their workers say.
+    """Computes jobs, several at a time, and passes on the messages of their workers.
 
     The messages of a job arrive in order. The last one is `Ended`, or `Died` if its worker was lost. An executor
-    neither retries nor writes: that is the driver's part.
+    neither retries nor writes: the driver does.
     """
 
     def open(self) -> None:
-        """Be ready to compute."""
+        """Prepare to compute."""
         ...
 
     def close(self) -> None:
-        """End every worker, at once."""
+        """Stop every worker immediately."""
         ...
 
     @property
     def workers(self) -> int:
-        """How many jobs are worth submitting at a time."""
+        """Jobs that are computed at the same time."""
         ...
 
     @property
@@ -49,9 +49,9 @@ class Executor(Protocol):
         ...
 
     def events(self, timeout: float) -> Sequence[Event]:
-        """What workers have said; waits so many seconds for the first word."""
+        """Messages of workers; waits at most `timeout` seconds for the first."""
         ...
 
     def kill(self, number: int) -> None:
-        """End a job that does not end by itself. No more events come from it."""
+        """Stop a job that does not end by itself. It gives no more events."""
         ...

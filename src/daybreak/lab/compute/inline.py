@@ -1,12 +1,12 @@
 """The executor that is this process itself: one cohort at a time, on all of its cores."""
 
-import os
 import warnings
 from collections.abc import Iterator, Sequence
 from typing import final
 
 import jax
 
+from daybreak import _machine
 from daybreak.lab.compute.executor import Event
 from daybreak.lab.compute.messages import Job, Message, Started
 from daybreak.lab.compute.programs import WORTH_KEEPING, program_cache
@@ -16,13 +16,13 @@ from daybreak.training.lanes import at_once
 
 @final
 class InlineExecutor:
-    """Computes when asked for events. A job that hangs hangs here too, as a person expects of a command."""
+    """Computes when asked for events. A job that hangs makes this process hang, as with any command."""
 
     def __init__(self) -> None:
         self._jobs: dict[int, Iterator[Message]] = {}
 
     def open(self) -> None:
-        """Have JAX keep what it compiles, and be silent if it cannot: it only costs time."""
+        """Let JAX keep compiled programs. If it cannot, it compiles again: no reason for a warning."""
         jax.config.update("jax_compilation_cache_dir", str(program_cache()))
         jax.config.update("jax_persistent_cache_min_compile_time_secs", WORTH_KEEPING)
         warnings.filterwarnings("ignore", "Error (reading|writing) persistent compilation cache")
@@ -38,20 +38,20 @@ class InlineExecutor:
 
     @property
     def memory(self) -> float:
-        """This machine's memory, with some to spare."""
-        return 0.8 * os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+        """80 % of this machine's memory."""
+        return 0.8 * _machine.memory()
 
     @property
     def at_once(self) -> float:
-        """As `Lanes` do here."""
+        """As `Lanes` does in this process."""
         return at_once()
 
     def submit(self, number: int, job: Job) -> None:
-        """Take up a job."""
-        self._jobs[number] = _all(job)
+        """Accept a job."""
+        self._jobs[number] = _messages(job)
 
     def events(self, timeout: float) -> Sequence[Event]:
-        """Compute until there is news."""
+        """Compute until the next message."""
         for number, messages in list(self._jobs.items()):
             message = next(messages, None)
             if message is not None:
@@ -64,6 +64,6 @@ class InlineExecutor:
         self._jobs.pop(number, None)
 
 
-def _all(job: Job) -> Iterator[Message]:
+def _messages(job: Job) -> Iterator[Message]:
     yield Started("this process")
     yield from work(job)

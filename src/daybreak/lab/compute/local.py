@@ -1,8 +1,8 @@
-"""The local executor: worker processes of this machine, each on cores of its own.
+"""The local executor: worker processes of this machine, each on its own cores.
 
-A worker is a fresh interpreter at the other end of a socket. Its cores are fixed before JAX starts, and JAX takes as
-many threads as it has cores: the number of threads decides the order in which sums are taken, hence the last bits of a
-measurement, so it is a setting (one by default) and not a matter of how busy the machine is.
+A worker is a new interpreter at the other end of a socket. Its cores are fixed before JAX starts, and JAX uses one
+thread for each. The number of threads decides the order of sums, and so the last bits of a measurement: it is a setting
+(one by default), and does not depend on the machine or its load.
 """
 
 import os
@@ -16,12 +16,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import final
 
+from daybreak import _machine
 from daybreak.lab.compute._frames import send, take
 from daybreak.lab.compute.executor import Event
 from daybreak.lab.compute.messages import Died, Ended, Job, Started, decode, encode
-from daybreak.lab.compute.programs import keeping, program_cache
+from daybreak.lab.compute.programs import cache_variables, program_cache
 
-_PATIENCE = 60.0  # seconds for a worker to take a job; it listens at all times, so it is stopped or swapped out
+_PATIENCE = 60.0  # seconds for a worker to receive a job; it always listens, so a slower one is stopped or swapped out
 _CHUNK = 1 << 20
 
 
@@ -33,12 +34,11 @@ class LocalExecutor:
         """Nothing is started yet.
 
         Args:
-            workers: processes at a time; by default as many as there are cores for.
-            threads: of each worker.
-            cache: folder for compiled programs, so that a worker's successor need not compile them again; by default the
-                user's own.
+            workers: processes at a time; by default the number of cores divided by `threads`.
+            threads: threads of each worker.
+            cache: folder for compiled programs, so that no worker compiles them again; by default `program_cache()`.
         """
-        self._cores = sorted(os.sched_getaffinity(0))
+        self._cores = _machine.cores()
         self._threads = min(threads, len(self._cores))
         self._slots: list[_Worker | None] = [None] * (workers or max(1, len(self._cores) // self._threads))
         self._cache = cache or program_cache()
@@ -60,8 +60,8 @@ class LocalExecutor:
 
     @property
     def memory(self) -> float:
-        """An equal part of this machine's memory, with some to spare."""
-        return 0.8 * os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / self.workers
+        """An equal part of 80 % of this machine's memory."""
+        return 0.8 * _machine.memory() / self.workers
 
     @property
     def at_once(self) -> float:
@@ -81,9 +81,9 @@ class LocalExecutor:
             self._lose(slot, str(error))
 
     def events(self, timeout: float) -> Sequence[Event]:
-        """What workers have said."""
+        """Messages that workers have sent."""
         for key, _ in self._selector.select(0 if self._events else timeout):
-            self._hear(key.data)
+            self._receive(key.data)
         events, self._events = self._events, []
         return events
 
@@ -94,8 +94,8 @@ class LocalExecutor:
                 self._end(slot)
 
     def _start(self, slot: int) -> "_Worker":
-        own = [self._cores[(slot * self._threads + i) % len(self._cores)] for i in range(self._threads)]
-        worker = self._slots[slot] = _Worker(own, self._environment())
+        cores = [self._cores[(slot * self._threads + i) % len(self._cores)] for i in range(self._threads)]
+        worker = self._slots[slot] = _Worker(cores, self._environment())
         self._selector.register(worker.socket, selectors.EVENT_READ, slot)
         return worker
 
@@ -105,10 +105,11 @@ class LocalExecutor:
             **os.environ,
             "OMP_NUM_THREADS": threads,
             "OPENBLAS_NUM_THREADS": threads,
-            **keeping(self._cache),
+            **_machine.thread_limit(self._threads),  # where cores cannot be fixed
+            **cache_variables(self._cache),
         }
 
-    def _hear(self, slot: int) -> None:
+    def _receive(self, slot: int) -> None:
         worker = self._slots[slot]
         assert worker is not None  # noqa: S101
         try:
@@ -118,9 +119,9 @@ class LocalExecutor:
         if not data:
             self._lose(slot, worker.why())
             return
-        worker.heard += data
-        while worker.job is not None and (whole := take(worker.heard)) is not None:
-            message = decode(whole)
+        worker.received += data
+        while worker.job is not None and (frame := take(worker.received)) is not None:
+            message = decode(frame)
             self._events.append(Event(worker.job, message))
             if isinstance(message, Ended):
                 worker.job = None
@@ -143,34 +144,41 @@ class _Worker:
 
     def __init__(self, cores: Sequence[int], environment: dict[str, str]):
         self.job: int | None = None
-        self.heard = bytearray()
+        self.received = bytearray()
         self.socket, other = socket.socketpair()
-        self._said = tempfile.TemporaryFile()  # noqa: SIM115 (closed by `end`)
+        self._output = tempfile.TemporaryFile()  # noqa: SIM115 (closed by `end`)
         with other:
             self._process = subprocess.Popen(  # noqa: S603 (our own module, and numbers)
-                # -P: a file in the working directory must not stand in for a module.
-                [sys.executable, "-P", "-m", "daybreak.lab.compute.worker", str(other.fileno()), *map(str, cores)],
+                # -P: a file in the working directory must not replace a module.
+                [
+                    sys.executable,
+                    "-P",
+                    "-m",
+                    "daybreak.lab.compute.local_worker",
+                    str(other.fileno()),
+                    *map(str, cores),
+                ],
                 pass_fds=[other.fileno()],
                 stdin=subprocess.DEVNULL,
-                stdout=self._said,
-                stderr=self._said,
+                stdout=self._output,
+                stderr=self._output,
                 env=environment,
                 start_new_session=True,  # Ctrl-C is for the driver
             )
 
     def why(self) -> str:
-        """How the process ended, and its last words."""
+        """How the process ended, and the end of its output."""
         try:
             code = self._process.wait(timeout=5)
         except subprocess.TimeoutExpired:
             return "it closed its socket"
         how = f"was killed by {signal.Signals(-code).name}" if code < 0 else f"ended with {code}"
-        self._said.seek(max(0, self._said.seek(0, os.SEEK_END) - 4000))
-        return f"its process {how}\n{self._said.read().decode(errors='replace')}".rstrip()
+        self._output.seek(max(0, self._output.seek(0, os.SEEK_END) - 4000))
+        return f"its process {how}\n{self._output.read().decode(errors='replace')}".rstrip()
 
     def end(self) -> None:
-        """Kill it, if it still lives."""
+        """Kill it, if it still runs."""
         self._process.kill()
         self._process.wait()
         self.socket.close()
-        self._said.close()
+        self._output.close()

@@ -1,4 +1,4 @@
-"""What driver and workers say to each other, as bytes: a line of JSON and then raw data. Never pickle."""
+"""The messages between driver and workers, as bytes: JSON, then raw data. Never pickle."""
 
 import json
 import struct
@@ -14,7 +14,7 @@ from daybreak.training import Record, Run, from_json, to_json
 @final
 @dataclass(frozen=True)
 class Job:
-    """Runs of a cohort to be trained, from these checkpoints on where there are any."""
+    """Runs of a cohort to be trained, from their checkpoints where there are any."""
 
     runs: tuple[Run, ...]
     checkpoints: Mapping[str, bytes]  # by the id of a run
@@ -24,27 +24,27 @@ class Job:
 @final
 @dataclass(frozen=True)
 class Started:
-    """A worker has taken up the job."""
+    """A worker has started the job."""
 
-    where: str
+    worker: str  # its name
 
 
 @final
 @dataclass(frozen=True)
 class RunStatus:
-    """How a run that trains stood at its latest evaluation, on clean data."""
+    """A run in training: its latest evaluation, on clean data."""
 
     step: int
     loss: float
     accuracy: float | None  # where the task has one
-    attention: float  # to relevant positions, of the head that looks there most
-    emerged: int | None  # when that was seen; it goes on for its margin
+    attention: float  # to relevant positions, of the head with the most
+    emerged: int | None  # the step at which that was seen; training continues for the margin
 
 
 @final
 @dataclass(frozen=True)
 class Advanced:
-    """How far the members still in training have come."""
+    """The progress of the members still in training."""
 
     statuses: Mapping[str, RunStatus]  # by the id of a run
 
@@ -52,7 +52,7 @@ class Advanced:
 @final
 @dataclass(frozen=True)
 class Checkpoint:
-    """Where a run stands."""
+    """The state of a run in training."""
 
     run: str
     data: bytes
@@ -61,7 +61,7 @@ class Checkpoint:
 @final
 @dataclass(frozen=True)
 class StartedOver:
-    """A checkpoint was of no use, and its run begins anew."""
+    """A checkpoint was unusable, and its run starts again at step 0."""
 
     run: str
     why: str
@@ -70,7 +70,7 @@ class StartedOver:
 @final
 @dataclass(frozen=True)
 class Finished:
-    """What a run has measured; `seconds` is its share of the time that its cohort took."""
+    """What a run has measured; `seconds` is the time of its cohort divided by the number of members."""
 
     run: str
     record: Record
@@ -89,7 +89,7 @@ class Ended:
 @final
 @dataclass(frozen=True)
 class Died:
-    """The worker is gone, and the job with it. Said by an executor, not by a worker."""
+    """The worker was lost, and the job with it. Sent by an executor, not by a worker."""
 
     why: str
 
@@ -139,9 +139,9 @@ def _join(kind: str, head: dict[str, Any], *parts: bytes) -> bytes:
 
 def _split(data: bytes) -> tuple[str, dict[str, Any], list[bytes]]:
     (size,) = struct.unpack_from("<I", data)
-    said = json.loads(data[4 : 4 + size])
+    header = json.loads(data[4 : 4 + size])
     parts, at = [], 4 + size
-    for length in said["sizes"]:
+    for length in header["sizes"]:
         parts.append(bytes(data[at : at + length]))
         at += length
-    return said["kind"], said["head"], parts
+    return header["kind"], header["head"], parts

@@ -1,4 +1,4 @@
-"""Compiled programs are kept, so that no process compiles what another one has compiled."""
+"""Where compiled programs are kept, so that no process compiles what another one has compiled."""
 
 import hashlib
 import os
@@ -10,8 +10,8 @@ WORTH_KEEPING = 0.1
 """Seconds to compile, at least."""
 
 
-def keeping(folder: Path) -> dict[str, str]:
-    """Variables of the environment that have JAX keep compiled programs in a folder."""
+def cache_variables(folder: Path) -> dict[str, str]:
+    """Environment variables that make JAX keep compiled programs in a folder."""
     return {
         "JAX_COMPILATION_CACHE_DIR": str(folder.absolute()),
         "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": str(WORTH_KEEPING),
@@ -19,13 +19,13 @@ def keeping(folder: Path) -> dict[str, str]:
 
 
 def program_cache() -> Path:
-    """The folder that JAX is told by `JAX_COMPILATION_CACHE_DIR`, or one in the user's own cache.
+    """The folder that `JAX_COMPILATION_CACHE_DIR` names, or one in the user's cache.
 
-    It is not in a lab, for programs are machine code, and a lab may come from somebody else; and apart for each kind of
-    processor. A file that a killed process left half written is noticed by JAX, which compiles again.
+    It is not in a lab: programs are machine code, and a lab may come from another person. Each kind of processor has its own
+    folder. If a killed process left an incomplete file, JAX notices and compiles again.
     """
-    if told := os.environ.get("JAX_COMPILATION_CACHE_DIR"):
-        return Path(told)
+    if folder := os.environ.get("JAX_COMPILATION_CACHE_DIR"):
+        return Path(folder)
     about = Path("/proc/cpuinfo")
     lines = about.read_text().splitlines() if about.exists() else []
     flags = sorted({line for line in lines if line.startswith(("flags", "Features", "model name"))})

@@ -1,7 +1,7 @@
-"""The Ray executor: cohorts on the nodes of a cluster, or of one started here for the occasion.
+"""The Ray executor: cohorts on the nodes of a Ray cluster, or of a temporary one on this machine.
 
-A job is a Ray task that yields messages; Ray carries them to the driver, so nodes share no disk. Ray is told not to
-retry: the driver does, from checkpoints. Every node needs Daybreak installed, at the driver's version.
+A job is a Ray task that yields messages; Ray carries them to the driver, so nodes need no shared disk. Ray's own
+retries are off: the driver retries, from checkpoints. Every node needs Daybreak installed, at the driver's version.
 """
 
 import math
@@ -11,10 +11,11 @@ import socket
 from collections.abc import Iterator, Sequence
 from typing import Any, final
 
+from daybreak import _machine
 from daybreak.errors import RequestError
 from daybreak.lab.compute.executor import Event
 from daybreak.lab.compute.messages import Died, Ended, Job, Started, decode, encode
-from daybreak.lab.compute.programs import keeping, program_cache
+from daybreak.lab.compute.programs import cache_variables, program_cache
 
 
 @final
@@ -22,26 +23,26 @@ class RayExecutor:
     """Tasks of a Ray cluster."""
 
     def __init__(self, address: str | None = None, workers: int | None = None, threads: int = 1, gpus: float = 0.0):
-        """Nothing is connected yet.
+        """Does not connect yet: `open` does.
 
         Args:
             address: of a running cluster, such as 10.0.0.1:6379 or "auto"; by default one is started on this machine.
-            workers: cohorts under way at a time; by default as many as the cluster has room for.
+            workers: cohorts trained at the same time; by default as many as fit on the cluster.
             threads: cores for a cohort.
-            gpus: share of a GPU for a cohort.
+            gpus: GPUs for a cohort; may be a fraction.
         """
-        os.environ["RAY_USAGE_STATS_ENABLED"] = "0"  # nothing is reported to anybody
-        os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")  # as Ray will, without its warning
+        os.environ["RAY_USAGE_STATS_ENABLED"] = "0"  # Ray sends no usage statistics
+        os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")  # Ray's future default; without it Ray warns
         if address is None:
-            # A cluster of our own listens on this machine only (Ray's word for it; seen in /proc/net/tcp) …
+            # A temporary cluster listens on this machine only (the name is Ray's; its effect was seen in /proc/net/tcp). It …
             os.environ.setdefault("RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER", "0")
-            if "RAY_AUTH_MODE" not in os.environ:  # … obeys nobody else, and leaves no token in anybody's home
+            if "RAY_AUTH_MODE" not in os.environ:  # … accepts only our token, and stores none
                 os.environ |= {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": secrets.token_hex(32)}
         try:
             import ray  # pyright: ignore[reportMissingImports]
         except ImportError:
             raise RequestError(
-                "executor = 'ray' is not allowed: Ray is not installed. Install it with pip install 'daybreak[ray]'."
+                "executor = 'ray' needs Ray, which is not installed: pip install 'daybreak[ray]'."
             ) from None
         self._ray: Any = ray
         self._address, self._workers, self._threads, self._gpus = address, workers, threads, gpus
@@ -54,16 +55,17 @@ class RayExecutor:
         options: dict[str, Any] = {"logging_level": "ERROR", "log_to_driver": False}
         if self._address is None:
             options |= {"address": "local", "include_dashboard": False}
-            options["num_cpus"] = (self._workers or os.cpu_count() or 1) * self._threads
+            options["num_cpus"] = (self._workers or len(_machine.cores())) * self._threads
         else:
             options["address"] = self._address
         try:
-            _knock(self._address)
+            _check_reachable(self._address)
             ray.init(**options)
         except (OSError, ValueError, RuntimeError, ray.exceptions.RayError) as error:
+            failed = f"connect to a Ray cluster at {self._address!r}" if self._address else "start a Ray cluster"
             raise RequestError(
-                f"address = {self._address!r} is not allowed: no Ray cluster lets us in there ({str(error).splitlines()[0]}). "
-                "If it wants a token, set RAY_AUTH_MODE and RAY_AUTH_TOKEN as on its nodes."
+                f"cannot {failed} ({str(error).splitlines()[0]}). "
+                "If a cluster requires a token, set RAY_AUTH_MODE and RAY_AUTH_TOKEN as on its nodes."
             ) from None
         self._task = ray.remote(_stream).options(
             num_cpus=self._threads, num_gpus=self._gpus, max_retries=0, num_returns="streaming"
@@ -77,22 +79,22 @@ class RayExecutor:
 
     @property
     def workers(self) -> int:
-        """Cohorts that the cluster has room for, now."""
+        """Cohorts that fit on the cluster now."""
         if self._workers is not None:
             return self._workers
         if not self._ray.is_initialized():
-            return max(1, (os.cpu_count() or 1) // self._threads)
-        room = self._ray.cluster_resources()
-        by_cpu = room.get("CPU", 1) / self._threads
-        return max(1, int(min(by_cpu, room.get("GPU", 0) / self._gpus) if self._gpus else by_cpu))
+            return max(1, len(_machine.cores()) // self._threads)
+        available = self._ray.cluster_resources()
+        by_cpu = available.get("CPU", 1) / self._threads
+        return max(1, int(min(by_cpu, available.get("GPU", 0) / self._gpus) if self._gpus else by_cpu))
 
     @property
     def memory(self) -> float:
-        """What the scantiest node has for a worker, with some to spare."""
+        """80 % of what the node with the smallest memory per core has for a worker."""
         if not self._ray.is_initialized():
             return math.inf
         nodes = [node["Resources"] for node in self._ray.nodes() if node["Alive"]]
-        return 0.8 * min(room.get("memory", 0) * self._threads / room["CPU"] for room in nodes if room.get("CPU"))
+        return 0.8 * min(node.get("memory", 0) * self._threads / node["CPU"] for node in nodes if node.get("CPU"))
 
     @property
     def at_once(self) -> float:
@@ -104,7 +106,7 @@ class RayExecutor:
         self._jobs[number] = self._task.remote(encode(job), self._threads)
 
     def events(self, timeout: float) -> Sequence[Event]:
-        """What tasks have yielded."""
+        """Messages that tasks have yielded."""
         if not self._jobs:
             return []
         streams = {stream: number for number, stream in self._jobs.items()}
@@ -114,7 +116,7 @@ class RayExecutor:
         return [Event(streams[stream], self._next(streams[stream], stream)) for stream in ready]
 
     def kill(self, number: int) -> None:
-        """Have Ray kill the task's process."""
+        """Let Ray kill the task's process."""
         self._ray.cancel(self._jobs.pop(number), force=True)
 
     def _next(self, number: int, stream: Any) -> Any:
@@ -127,8 +129,8 @@ class RayExecutor:
         return message
 
 
-def _knock(address: str | None) -> None:
-    """Whether anybody is at home; Ray itself would wait for minutes."""
+def _check_reachable(address: str | None) -> None:
+    """Raise OSError if nothing listens at the address; Ray itself would wait for minutes."""
     host, colon, port = (address or "").rpartition(":")
     if colon and "//" not in host:
         socket.create_connection((host, int(port)), timeout=10).close()
@@ -136,10 +138,10 @@ def _knock(address: str | None) -> None:
 
 def _stream(job: bytes, threads: int) -> Iterator[bytes]:
     """The task: messages of a job, as bytes."""
-    os.environ["PJRT_NPROC"] = os.environ["NPROC"] = str(threads)  # before JAX starts its threads
-    os.environ |= keeping(program_cache())  # of the node this is
+    os.environ |= _machine.thread_limit(threads)  # before JAX starts its threads
+    os.environ |= cache_variables(program_cache())  # of this node
     from daybreak.lab.compute.work import work
 
     yield encode(Started(f"{socket.gethostname()} {os.getpid()}"))
-    for message in work(decode(job)):  # not `yield from map`: Ray at times sends into its generators
+    for message in work(decode(job)):  # not `yield from map`: Ray sometimes calls send() on its generators
         yield encode(message)

@@ -1,4 +1,4 @@
-"""What a worker does with a job, wherever it runs: train the cohort and tell of it. It writes nothing and keeps nothing."""
+"""What a worker does with a job, in every executor: train the cohort and yield messages. It writes no file."""
 
 import time
 import traceback
@@ -10,11 +10,11 @@ from daybreak.lab.compute.messages import Advanced, Checkpoint, Ended, Finished,
 from daybreak.lab.provenance import device
 from daybreak.training import DamagedCheckpoint, Progress, evaluations
 
-_NEWS = 0.5  # seconds between two reports of progress, at least
+_REPORT = 0.5  # seconds between two reports of progress, at least
 
 
 def work(job: Job) -> Iterator[Message]:
-    """Train a cohort; whatever happens, the last message says that it is over."""
+    """Train a cohort; the last message is always `Ended`."""
     try:
         yield from _train(job)
         yield Ended()
@@ -24,7 +24,7 @@ def work(job: Job) -> Iterator[Message]:
 
 def _train(job: Job) -> Iterator[Message]:
     began = time.monotonic()
-    kept = told = began
+    checkpointed = reported = began
     training = dict(enumerate(job.runs))
     for progress in _evaluations(job):
         if isinstance(progress, StartedOver):
@@ -33,16 +33,16 @@ def _train(job: Job) -> Iterator[Message]:
         seconds = (time.monotonic() - began) / len(job.runs)
         for i in [i for i in training if progress.outcomes[i] is not None]:
             yield Finished(training.pop(i).id, progress.record(i), seconds, device())
-        if training and time.monotonic() - kept >= job.every:
+        if training and time.monotonic() - checkpointed >= job.every:
             for i, run in training.items():
                 yield Checkpoint(run.id, progress.checkpoint(i))
-            kept = time.monotonic()
-        if training and time.monotonic() - told >= _NEWS:
-            yield Advanced({run.id: _standing(progress, i) for i, run in training.items()})
-            told = time.monotonic()
+            checkpointed = time.monotonic()
+        if training and time.monotonic() - reported >= _REPORT:
+            yield Advanced({run.id: _status(progress, i) for i, run in training.items()})
+            reported = time.monotonic()
 
 
-def _standing(progress: Progress, i: int) -> RunStatus:
+def _status(progress: Progress, i: int) -> RunStatus:
     row = progress.rows[i]
     accuracy = float(row["clean_accuracy"]) if "clean_accuracy" in row else None
     attention = float(np.max(row["attention"]))
@@ -50,7 +50,7 @@ def _standing(progress: Progress, i: int) -> RunStatus:
 
 
 def _evaluations(job: Job) -> Iterator[Progress | StartedOver]:
-    """Train from the checkpoints that are of use."""
+    """Train, from those checkpoints that are usable."""
     resume = dict(job.checkpoints)
     while True:
         try:

@@ -11,7 +11,7 @@ import numpy as np
 from daybreak.errors import RequestError
 from daybreak.lab.sweeps.expression import Expression, parse
 
-Kind = Literal["whole", "number", "flag", "text", "several"]
+Kind = Literal["whole", "number", "flag", "text", "numbers"]
 
 _LONGEST = 1_000_000
 _RANGES = {
@@ -24,7 +24,7 @@ _RANGES = {
 @final
 @dataclass(frozen=True)
 class Field:
-    """A field of a task, a model, an optimizer or a stop rule: its name, what may stand there, and what does if nothing is said."""
+    """A field of a task, a model, an optimizer or a stop rule: its name, the kind of its values, and its default."""
 
     name: str
     kind: Kind
@@ -41,7 +41,7 @@ class Field:
             given = _spread(self.name, given)
             if self.kind == "whole":
                 given = [round(x) for x in given]
-        axis = isinstance(given, list) and not (self.kind == "several" and not any(isinstance(x, list) for x in given))
+        axis = isinstance(given, list) and not (self.kind == "numbers" and not any(isinstance(x, list) for x in given))
         if not axis:
             return [self.value(given)]
         if not given:
@@ -49,13 +49,13 @@ class Field:
         return list(dict.fromkeys(self.value(x) for x in given))
 
     def value(self, given: Any) -> Any:
-        """One value in the form that runs have it, or the expression that will give it."""
+        """One value in the form that runs have, or the expression that gives it."""
         match self.kind, given:
             case "flag", bool():
                 return given
             case "text", str():
                 return given
-            case "several", list() if all(_is_number(x) for x in given):
+            case "numbers", list() if all(_is_number(x) for x in given):
                 return tuple(float(x) for x in given)
             case (("whole" | "number"), str()):
                 return parse(given)
@@ -65,21 +65,21 @@ class Field:
                 return float(given)
         allowed = {
             "flag": "true or false",
-            "text": "a text",
-            "several": "a list of numbers",
+            "text": "a string",
+            "numbers": "a list of numbers",
             "whole": 'a whole number, a list, a range such as { logspace = [16, 256, 5] } or an expression such as "4 * d"',
             "number": 'a finite number, a list, a range such as { linspace = [0, 1, 5] } or an expression such as "1 / d"',
         }
         raise RequestError(f"{self.name} = {given!r} is not allowed: it must be {allowed[self.kind]}")
 
     def computed(self, expression: Expression, values: dict[str, Any]) -> Any:
-        """What an expression gives, as a value of this setting; whole numbers are rounded."""
+        """What an expression gives, as a value of this setting; rounded where that is a whole number."""
         given: Any = expression(values)
         if self.kind == "whole" and _is_number(given):
             given = round(given)
         if not _is_number(given):
             raise RequestError(
-                f"{self.name} = {expression.text!r} is not allowed: it gives {given!r}, which is no finite number"
+                f"{self.name} = {expression.text!r} is not allowed: it gives {given!r}, which is not a finite number"
             )
         return self.value(given)
 
@@ -98,7 +98,7 @@ def _kind(hint: Any) -> Kind:
     if get_origin(hint) in (Union, UnionType):
         (hint,) = (x for x in get_args(hint) if x is not NoneType)
     if get_origin(hint) is tuple:
-        return "several"
+        return "numbers"
     kinds: dict[Any, Kind] = {bool: "flag", int: "whole", float: "number"}
     return kinds.get(hint, "text")
 

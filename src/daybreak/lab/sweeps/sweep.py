@@ -11,7 +11,7 @@
     [stop]
     budget = "4 * 0.76 * d**1.29 * T**0.8"
 
-Several grids may share what stands above them: `[[grid]]`, then `[grid.task]` and so on.
+Several grids may share the settings above them: `[[grid]]`, then `[grid.task]` and so on.
 """
 
 import itertools
@@ -45,7 +45,7 @@ def read(path: Path) -> list[Run]:
     """The runs that a sweep file asks for, each once, in its order.
 
     Raises:
-        RequestError: one sentence with file, line and what is allowed, for whatever is wrong with it.
+        RequestError: one sentence with file, line and what is allowed.
     """
     try:
         text = path.read_text(encoding="utf-8")
@@ -59,7 +59,7 @@ def runs(text: str, name: str = "sweep") -> list[Run]:
     """The runs of a sweep file's text.
 
     Example:
-        >>> made = runs('''
+        >>> sweep = runs('''
         ... seeds = 2
         ... [task]
         ... name = "single-location"
@@ -67,37 +67,37 @@ def runs(text: str, name: str = "sweep") -> list[Run]:
         ... [model]
         ... name = "toy"
         ... ''')
-        >>> [(run.task.T, run.seed) for run in made]
+        >>> [(run.task.T, run.seed) for run in sweep]
         [(8, 0), (8, 1), (16, 0), (16, 1)]
     """
     try:
         data = tomllib.loads(text)
     except (tomllib.TOMLDecodeError, RecursionError) as error:
         lines = max(text.rstrip().count("\n") + 1, 1)
-        said = str(error).replace("at end of document", f"at the end, line {lines}")
-        raise RequestError(f"{name}: {said}.") from None
-    page = _Page(name, text)
-    grids = [_grid(block, page) for block in _blocks(data, page)]
+        message = str(error).replace("at end of document", f"at the end, line {lines}")
+        raise RequestError(f"{name}: {message}.") from None
+    file = _File(name, text)
+    grids = [_grid(block, file) for block in _blocks(data, file)]
     count = sum(grid.count for grid in grids)
     if count > MOST:
         raise RequestError(f"{name}: a sweep of {count:,} runs is too large: at most {MOST:,} are allowed.")
-    made = {run.id: run for grid in grids for run in grid.runs()}
-    if not made:
+    by_id = {run.id: run for grid in grids for run in grid.runs()}
+    if not by_id:
         raise RequestError(f"{name}: where = {grids[0].where and grids[0].where.text!r} leaves out all {count:,} runs.")
-    return list(made.values())
+    return list(by_id.values())
 
 
 @final
 @dataclass(frozen=True)
-class _Page:
-    """The file, to say where something stands in it."""
+class _File:
+    """The sweep file, to give the line of an error."""
 
     name: str
     text: str
 
     @contextmanager
     def at(self, section: str, key: str) -> Iterator[None]:
-        """Errors raised inside say file and line."""
+        """Errors raised inside get the file and the line of a key."""
         try:
             yield
         except RequestError as error:
@@ -105,7 +105,7 @@ class _Page:
             raise RequestError(f"{self.name}{f', line {line}' if line else ''}: {str(error).rstrip('.')}.") from None
 
     def _line(self, section: str, key: str) -> int | None:
-        """Where a key of a section ("" above all of them) stands, by the look of it; None for rarer ways to write TOML."""
+        """The line of a key of a section ("" for the top level), by a simple search; None where TOML is written in a rarer way."""
         inside = ""
         for number, line in enumerate(self.text.splitlines(), start=1):
             bare = line.strip()
@@ -118,31 +118,31 @@ class _Page:
         return None
 
 
-def _blocks(data: dict[str, Any], page: _Page) -> list[dict[str, Any]]:
-    """The grids of a file, each with what all of them share."""
+def _blocks(data: dict[str, Any], file: _File) -> list[dict[str, Any]]:
+    """The grids of a file, each with the settings that all of them share."""
     grids = data.pop("grid", [{}])
-    with page.at("", "grid"):
+    with file.at("", "grid"):
         if not isinstance(grids, list) or not all(isinstance(grid, dict) for grid in grids):
             raise RequestError("'grid' must be written [[grid]], once for each")
     for block in (data, *grids):
         for key, value in block.items():
-            with page.at("", key):
-                _known(key, (*_KEYS, "grid"), "a sweep")
+            with file.at("", key):
+                _check_name(key, (*_KEYS, "grid"), "a sweep")
                 if key in _SECTIONS and not isinstance(value, dict):
                     raise RequestError(f"{key} = {value!r} is not allowed: it must be a table, [{key}]")
                 if key in ("preset", "where") and not isinstance(value, str):
-                    raise RequestError(f"{key} = {value!r} is not allowed: it must be a text")
+                    raise RequestError(f"{key} = {value!r} is not allowed: it must be a string")
     return [_merged(data, grid) for grid in grids]
 
 
 def _merged(shared: dict[str, Any], own: dict[str, Any]) -> dict[str, Any]:
-    """A grid's own settings over the shared ones. Another task or model has other settings, so it starts anew."""
-    made = shared | own
+    """A grid's own settings over the shared ones. Another task or model has other settings, so nothing is shared with it."""
+    merged = shared | own
     for section in _SECTIONS:
         if section in shared and section in own:
             same = own[section].get("name") in (None, shared[section].get("name")) or section not in ("task", "model")
-            made[section] = (shared[section] if same else {}) | own[section]
-    return made
+            merged[section] = (shared[section] if same else {}) | own[section]
+    return merged
 
 
 @final
@@ -150,9 +150,9 @@ def _merged(shared: dict[str, Any], own: dict[str, Any]) -> dict[str, Any]:
 class _Grid:
     """One block of axes: each setting has one alternative or several, and every combination is a run."""
 
-    page: _Page
+    file: _File
     classes: dict[str, type]
-    settings: dict[str, Field]  # by place: "task.T", "seed"
+    settings: dict[str, Field]  # by dotted path: "task.T", "seed"
     axes: dict[str, Sequence[Any]]  # those that the file or its preset give
     where: Expression | None
 
@@ -162,95 +162,95 @@ class _Grid:
         return math.prod(len(axis) for axis in self.axes.values())
 
     def runs(self) -> Iterator[Run]:
-        """Every combination that `where` lets pass."""
-        make = cache(lambda section, given: self.classes[section](**dict(given)))  # there are few tasks for many seeds
-        defaults = {place: setting.default for place, setting in self.settings.items()}
+        """Every combination for which `where` is true."""
+        make = cache(lambda section, given: self.classes[section](**dict(given)))  # few tasks, many seeds
+        defaults = {path: setting.default for path, setting in self.settings.items()}
         short = _short_names(self.settings)
         for chosen in itertools.product(*self.axes.values()):
             given = self._computed(dict(zip(self.axes, chosen, strict=True)), defaults, short)
             if self.where is not None:
-                with self.page.at("", "where"):
-                    if not self.where(_readable(defaults | given, short)):
+                with self.file.at("", "where"):
+                    if not self.where(_named(defaults | given, short)):
                         continue
             parts: dict[str, dict[str, Any]] = {section: {} for section in ("", *_SECTIONS)}
-            for place, value in given.items():
-                section, _, key = place.rpartition(".")
+            for path, value in given.items():
+                section, _, key = path.rpartition(".")
                 parts[section][key] = value
             try:
-                made = {section: make(section, tuple(parts[section].items())) for section in _SECTIONS}
-                yield Run(**made, **parts[""])
+                built = {section: make(section, tuple(parts[section].items())) for section in _SECTIONS}
+                yield Run(**built, **parts[""])
             except RequestError as error:
-                raise RequestError(f"{self.page.name}: {error}") from None
+                raise RequestError(f"{self.file.name}: {error}") from None
 
     def _computed(self, given: dict[str, Any], defaults: dict[str, Any], short: dict[str, str]) -> dict[str, Any]:
-        """The same with numbers in the place of expressions, those first that others read."""
-        while waiting := {place: x for place, x in given.items() if isinstance(x, Expression)}:
-            known = _readable({place: x for place, x in (defaults | given).items() if place not in waiting}, short)
+        """The same with expressions replaced by numbers, in the order in which they depend on each other."""
+        while waiting := {path: x for path, x in given.items() if isinstance(x, Expression)}:
+            values = _named({path: x for path, x in (defaults | given).items() if path not in waiting}, short)
             ready = {
-                place: x
-                for place, x in waiting.items()
-                if not any(short.get(name, name) in waiting for name in x.names)
+                path: x for path, x in waiting.items() if not any(short.get(name, name) in waiting for name in x.names)
             }
-            for place, expression in (ready or waiting).items():
-                section, _, key = place.rpartition(".")
-                with self.page.at(section, key):
+            for path, expression in (ready or waiting).items():
+                section, _, key = path.rpartition(".")
+                with self.file.at(section, key):
                     if not ready:
                         raise RequestError(
-                            f"{key} = {expression.text!r} is not allowed: expressions read each other in a circle"
+                            f"{key} = {expression.text!r} is not allowed: expressions depend on each other in a circle"
                         )
-                    given[place] = self.settings[place].computed(expression, known)
+                    given[path] = self.settings[path].computed(expression, values)
         return given
 
 
-def _grid(block: Mapping[str, Any], page: _Page) -> _Grid:
-    """Read one block; everything that can be refused before runs are made is refused here."""
-    with page.at("", "preset"):
+def _grid(block: Mapping[str, Any], file: _File) -> _Grid:
+    """Read one block; all errors that do not depend on a single run are raised here."""
+    with file.at("", "preset"):
         base = _preset(block.get("preset"))
     classes, settings, axes = {"optimizer": Optimizer, "stop": Stop, "schedule": Schedule}, {}, {}
     for section in _SECTIONS:
         given, start = dict(block.get(section, {})), dict(base.get(section, {}))
         if section in ("task", "model"):
-            known = {"task": TASKS, "model": MODELS}[section]
-            with page.at(section, "name"):
+            classes_by_name = {"task": TASKS, "model": MODELS}[section]
+            with file.at(section, "name"):
                 name = given.pop("name", start.get("name"))
                 if name != start.pop("name", None):
                     start = {}
-                classes[section] = _chosen(section, name, known)
+                classes[section] = _class(section, name, classes_by_name)
         own = fields_of(classes[section])
         for key, value in (start | given).items():
-            with page.at(section, key):
-                _known(key, tuple(own), f"[{section}]")
-                # A preset's values are plain already, and may be None, which TOML has no word for.
+            with file.at(section, key):
+                _check_name(key, tuple(own), f"[{section}]")
+                # A preset's values need no reading, and may be None, which TOML does not have.
                 axes[f"{section}.{key}"] = own[key].alternatives(value) if key in given else [value]
         settings |= {f"{section}.{key}": setting for key, setting in own.items()}
     for key in _SCALARS:
         settings[key] = fields_of(Run)[key]
         if key in block or key in base:
-            with page.at("", key):
+            with file.at("", key):
                 axes[key] = settings[key].alternatives(block.get(key, base.get(key)))
-    with page.at("", "seeds"):
+    with file.at("", "seeds"):
         axes["seed"] = _seeds(settings["seed"], block.get("seeds", 1))
-    with page.at("", "where"):
+    with file.at("", "where"):
         where = parse(block["where"]) if "where" in block else None
-    return _Grid(page, classes, settings, axes, where)
+    return _Grid(file, classes, settings, axes, where)
 
 
 def _preset(name: str | None) -> dict[str, Any]:
     if name is None:
         return {}
-    _known(name, tuple(PRESETS), "'preset'")
+    _check_name(name, tuple(PRESETS), "'preset'")
     return to_json(PRESETS[name])
 
 
-def _chosen(section: str, name: Any, known: Mapping[str, type]) -> type:
+def _class(section: str, name: Any, classes: Mapping[str, type]) -> type:
     if name is None:
         raise RequestError(
-            f"[{section}] needs a name ({', '.join(known)}), or the sweep a preset ({', '.join(PRESETS)})"
+            f"[{section}] needs a name ({', '.join(classes)}), or the sweep a preset ({', '.join(PRESETS)})"
         )
     if not isinstance(name, str):
-        raise RequestError(f"name = {name!r} is not allowed: it must be a text; for several, write a [[grid]] for each")
-    _known(name, tuple(known), f"'name' of [{section}]")
-    return known[name]
+        raise RequestError(
+            f"name = {name!r} is not allowed: it must be a string; for several, write a [[grid]] for each"
+        )
+    _check_name(name, tuple(classes), f"'name' of [{section}]")
+    return classes[name]
 
 
 def _seeds(setting: Field, given: Any) -> Sequence[int]:
@@ -261,22 +261,22 @@ def _seeds(setting: Field, given: Any) -> Sequence[int]:
     return range(given)
 
 
-def _known(key: str, allowed: tuple[str, ...], where: str) -> None:
-    """Refuse a word that is not among those allowed, and suggest the nearest."""
+def _check_name(key: str, allowed: tuple[str, ...], where: str) -> None:
+    """Raise for a name that is not allowed, and suggest the nearest."""
     if key not in allowed:
         near = get_close_matches(key, allowed, 1)
         raise RequestError(
             f"{key!r} is unknown in {where}: "
-            + (f"perhaps you meant {near[0]!r}" if near else f"there are {', '.join(allowed)}")
+            + (f"perhaps you meant {near[0]!r}" if near else f"use one of {', '.join(allowed)}")
         )
 
 
 def _short_names(settings: Mapping[str, Field]) -> dict[str, str]:
-    """Places by their last part, where only one place has it: T for task.T."""
-    last = [place.rpartition(".")[2] for place in settings]
-    return {name: place for name, place in zip(last, settings, strict=True) if last.count(name) == 1}
+    """Dotted paths of settings by their last part, where it is unique: task.T by T."""
+    last = [path.rpartition(".")[2] for path in settings]
+    return {name: path for name, path in zip(last, settings, strict=True) if last.count(name) == 1}
 
 
-def _readable(values: dict[str, Any], short: Mapping[str, str]) -> dict[str, Any]:
-    """What an expression may name: every place in full, and by its short name."""
-    return values | {name: values[place] for name, place in short.items() if place in values}
+def _named(values: dict[str, Any], short: Mapping[str, str]) -> dict[str, Any]:
+    """The values that an expression may use: by dotted path, and by short name."""
+    return values | {name: values[path] for name, path in short.items() if path in values}

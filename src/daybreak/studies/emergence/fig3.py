@@ -1,4 +1,17 @@
-"""Figure 3: the plateau of a Transformer against dimension, length, in-context and cross-sample repetition."""
+"""Figure 3: the plateau of a Transformer against dimension, length, in-context and cross-sample repetition.
+
+Criteria for the larger grid, written on 2026-11-18 before any of its runs: T in {32, 64, 128} × d in {16, 32, 64},
+and T = 256 × d in {16, 32}; B in {2, 4, 8} at T = 128 with d in {16, 32}; three seeds; budget of twice the paper's
+law plus 500 steps; loss 0.1 on clean data ends a plateau.
+- A3 is judged on the runs with B = 1. It holds if the 95 % intervals (cluster bootstrap over configurations, censored
+  runs counted as such) of both exponents lie within 0.2 of the paper's 1.29 and 0.80. It fails if one lies beyond.
+  Otherwise it is undecided.
+- A law with a start-up offset, C d^a T^b + s with s ≥ 0, and the exponents of neighbouring sizes are shown beside it.
+  They do not decide.
+- A3-B is judged twice, on clean data (as the paper tests) and on data like those of training. It holds if the 95 %
+  interval of the sum of the exponents of T and B lies within 0.2 of zero, and fails if it lies beyond. Runs: T = 128,
+  d in {16, 32}, B in {1, 2, 4, 8} and all B = 1.
+"""
 
 import numpy as np
 

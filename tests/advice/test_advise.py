@@ -1,4 +1,4 @@
-"""Advice rests on a planted law: its numbers come back with intervals, and what lies beyond is said with its factor."""
+"""Advice from a planted law: its numbers come back with intervals, and an extrapolation is stated with its factor."""
 
 from pathlib import Path
 
@@ -8,7 +8,7 @@ import pytest
 from pyarrow import parquet
 
 from daybreak import theory
-from daybreak.advice import advise, of_lab, of_results
+from daybreak.advice import advise, law_of_lab, law_of_results
 from daybreak.errors import RequestError
 from daybreak.lab import Lab
 from tests.lab import made
@@ -16,7 +16,7 @@ from tests.lab import made
 
 @pytest.fixture(scope="module")
 def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Runs that follow 2 d (T/B)^0.7, give or take 5 %, where `daybreak reproduce fig3` would leave them."""
+    """Runs that follow 2 d (T/B)^0.7 with 5 % noise, in the folder that `daybreak reproduce fig3` writes."""
     folder = tmp_path_factory.mktemp("results")
     rng = np.random.default_rng(0)
     rows = [(T, d, B) for T in (16, 32, 64) for d in (8, 16, 32) for B in (1, 2, 4) for _ in range(3)]
@@ -37,41 +37,41 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_the_planted_law_speaks(results: Path) -> None:
-    found = advise(48, 24, of_results("fig3", results), results)
-    assert found.plateau == pytest.approx(2 * 24 * 48**0.7, rel=0.05)
-    assert found.interval is not None
-    assert found.interval.low < 2 * 24 * 48**0.7 < found.interval.high
-    assert not found.beyond
-    by_copies = {option.name: option.gains for option in found.options}
+def test_the_planted_law_gives_the_steps(results: Path) -> None:
+    advice = advise(48, 24, law_of_results("fig3", results), results)
+    assert advice.plateau == pytest.approx(2 * 24 * 48**0.7, rel=0.05)
+    assert advice.interval is not None
+    assert advice.interval.low < 2 * 24 * 48**0.7 < advice.interval.high
+    assert not advice.beyond
+    by_copies = {option.name: option.gains for option in advice.options}
     gain = by_copies["constant B = 4"][0]
     assert gain.interval is not None
     assert gain.interval.low < 4**0.7 < gain.interval.high
     assert gain.interval.low < gain.factor < gain.interval.high
 
 
-def test_what_lies_beyond_is_said_with_its_factor(results: Path) -> None:
-    found = advise(4096, 4, of_results("fig3", results), results)
-    assert {x.name: x.factor for x in found.beyond} == {"T": 64.0, "d": 2.0}
-    assert "64 beyond the largest measured, 64" in str(found.beyond[0])
-    assert "2 beyond the smallest measured, 8" in str(found.beyond[1])
-    inside = advise(64, 8, of_results("fig3", results), results)
-    widths = [np.log(x.interval.high / x.interval.low) for x in (found, inside) if x.interval is not None]
+def test_an_extrapolation_is_stated_with_its_factor(results: Path) -> None:
+    advice = advise(4096, 4, law_of_results("fig3", results), results)
+    assert {x.name: x.factor for x in advice.beyond} == {"T": 64.0, "d": 2.0}
+    assert "64 beyond the largest measured, 64" in str(advice.beyond[0])
+    assert "2 beyond the smallest measured, 8" in str(advice.beyond[1])
+    inside = advise(64, 8, law_of_results("fig3", results), results)
+    widths = [np.log(x.interval.high / x.interval.low) for x in (advice, inside) if x.interval is not None]
     assert widths[0] > widths[1], "an interval is wider where nothing was measured"
 
 
-def test_without_results_the_paper_speaks_and_that_is_said(tmp_path: Path) -> None:
-    found = advise(256, 64, of_results("fig3", tmp_path), tmp_path)
-    assert found.plateau == pytest.approx(0.76 * 64**1.29 * 256**0.8)
-    assert found.interval is None
-    assert any("neither intervals nor its grid" in x for x in found.cautions)
-    assert found.recommended.gains[0].factor == pytest.approx(8**0.8)
-    assert "--schedule.name adaptive" in found.command
+def test_without_results_the_law_is_the_papers_and_a_caution_says_so(tmp_path: Path) -> None:
+    advice = advise(256, 64, law_of_results("fig3", tmp_path), tmp_path)
+    assert advice.plateau == pytest.approx(0.76 * 64**1.29 * 256**0.8)
+    assert advice.interval is None
+    assert any("neither intervals nor its grid" in x for x in advice.cautions)
+    assert advice.recommended.gains[0].factor == pytest.approx(8**0.8)
+    assert "--schedule.name adaptive" in advice.command
 
 
 def test_theory_is_that_of_the_flow(tmp_path: Path) -> None:
-    found = advise(32, 16, of_results("fig15", tmp_path), tmp_path)
-    names = {option.name: option.gains[-1].factor for option in found.options}
+    advice = advise(32, 16, law_of_results("fig15", tmp_path), tmp_path)
+    names = {option.name: option.gains[-1].factor for option in advice.options}
     alone = float(theory.plateau(32, 16))
     assert names["constant p = 0.5"] == pytest.approx(alone / float(theory.plateau(32, 16, p=0.5)), rel=1e-3)
     switch = next(x for name, x in names.items() if name.startswith("p from 1 to 0"))
@@ -79,7 +79,7 @@ def test_theory_is_that_of_the_flow(tmp_path: Path) -> None:
     assert switch >= names["adaptive p = 0.99"] > names["constant p = 0.5"]
 
 
-def test_a_lab_of_ones_own(tmp_path: Path) -> None:
+def test_the_law_of_a_lab(tmp_path: Path) -> None:
     lab, rng = Lab(tmp_path / "lab").open(), np.random.default_rng(0)
     shift = 20 * np.log(9)  # from the middle of a made fall to a loss of 0.1
     for d in (8, 16, 32):
@@ -88,14 +88,14 @@ def test_a_lab_of_ones_own(tmp_path: Path) -> None:
                 end = 2 * d * T**0.5 * np.exp(0.03 * rng.standard_normal())
                 lab.save(made.run(seed, d=d, T=T), made.record(end - shift, count=51), **made.SOURCE)
     lab.save(made.recall(), made.record(300.0, accuracy=True), **made.SOURCE)
-    found = advise(32, 16, of_lab(lab), tmp_path)
-    assert found.plateau == pytest.approx(2 * 16 * 32**0.5, rel=0.1)
-    assert "12 runs" in found.reference.source
-    assert advise(640, 16, of_lab(lab), tmp_path).beyond[0].factor == 10
+    advice = advise(32, 16, law_of_lab(lab), tmp_path)
+    assert advice.plateau == pytest.approx(2 * 16 * 32**0.5, rel=0.1)
+    assert "12 runs" in advice.reference.source
+    assert advise(640, 16, law_of_lab(lab), tmp_path).beyond[0].factor == 10
 
 
 def test_what_cannot_be_advised_on_is_refused(tmp_path: Path) -> None:
     with pytest.raises(RequestError, match=r"fig99.*fig3 or fig15"):
-        of_results("fig99", tmp_path)
+        law_of_results("fig99", tmp_path)
     with pytest.raises(RequestError, match="no run"):
-        of_lab(Lab(tmp_path / "lab").open())
+        law_of_lab(Lab(tmp_path / "lab").open())

@@ -1,16 +1,17 @@
-"""The door of a task: plain numbers are brought to one form, and bad ones are refused with a sentence.
+"""Checks of the fields of tasks and models: plain numbers get one form, and bad ones are refused with a sentence.
 
 Sizes are static and always plain. Scalars such as B and p may also be arrays or tracers, one value per member of a
-cohort; those were plain when their runs were described, and pass unchecked.
+cohort. Those were plain when their runs were described, and are not checked again.
 """
 
 import math
+from numbers import Real
 from typing import Any, get_args
 
 import jax
 import numpy as np
 
-from daybreak.errors import RequestError
+from daybreak.errors import refuse
 
 
 def as_int(value: Any) -> Any:
@@ -31,13 +32,6 @@ def as_floats(values: Any) -> Any:
     return tuple(as_float(x) for x in values) if isinstance(values, list | tuple) else values
 
 
-def refuse(name: str, value: Any, at_fault: bool, why: str) -> None:
-    """Raise a `RequestError` that names the field, its value and what is allowed, if `at_fault`."""
-    if at_fault:
-        shown = f"{value:g}" if isinstance(value, float) else repr(value)
-        raise RequestError(f"{name} = {shown} is not allowed: {why}.")
-
-
 def check_whole(name: str, value: Any, least: int, what: str) -> None:
     """Refuse what is not a whole number of at least `least`."""
     refuse(name, value, not isinstance(value, int) or isinstance(value, bool), f"{what} must be a whole number")
@@ -48,7 +42,7 @@ def is_plain(name: str, value: Any) -> bool:
     """Whether a scalar field holds one number that can be checked here; what is neither number nor array is refused."""
     if isinstance(value, jax.Array | np.ndarray):
         return False
-    refuse(name, value, not isinstance(value, float), "it must be a number")
+    refuse(name, value, not isinstance(value, Real) or isinstance(value, bool), "it must be a number")
     refuse(name, value, not math.isfinite(value), "it must be finite")
     return True
 

@@ -1,8 +1,8 @@
-"""A worker process of the local executor: takes jobs from a socket, and sends back what they come to.
+"""A worker process of the local executor: takes jobs from a socket and sends back messages.
 
-    python -m daybreak.lab.compute.worker FD CORE [CORE …]
+    python -m daybreak.lab.compute.local_worker FD CORE [CORE …]
 
-It dies when the driver does: a thread of it listens to the socket at all times.
+It ends when the driver does: one of its threads always listens to the socket.
 """
 
 import os
@@ -12,13 +12,14 @@ import sys
 import threading
 from collections.abc import Sequence
 
+from daybreak import _machine
 from daybreak.lab.compute._frames import receive, send
 
 
 def main(arguments: Sequence[str]) -> None:
-    """Work until the driver has no more to say."""
+    """Train jobs until the driver closes the socket."""
     descriptor, *cores = (int(x) for x in arguments)
-    os.sched_setaffinity(0, cores)  # before JAX counts the cores
+    _machine.pin(cores)  # before JAX counts the cores
     driver = socket.socket(fileno=descriptor)
     jobs: queue.SimpleQueue[bytes] = queue.SimpleQueue()
     threading.Thread(target=_listen, args=(driver, jobs), daemon=True).start()
@@ -32,7 +33,7 @@ def main(arguments: Sequence[str]) -> None:
 
 
 def _listen(driver: socket.socket, jobs: "queue.SimpleQueue[bytes]") -> None:
-    """Pass on jobs; with the driver's end of the socket gone, so is this process, whatever it is computing."""
+    """Pass on jobs. When the driver's end of the socket is closed, end this process, whatever it is computing."""
     try:
         while True:
             jobs.put(receive(driver))
