@@ -41,6 +41,7 @@ from rich.table import Table
 from scipy.optimize import nnls
 
 import flops
+from daybreak import _machine
 from daybreak.models import MinimalAttention, Transformer
 from daybreak.tasks import MarkovChain, Recall, SingleLocation
 from daybreak.training import Optimizer, Run, cohort
@@ -154,8 +155,8 @@ def peers(run: Run, ours: cohort.WorldAndData) -> dict[str, Any]:
 
 
 def cores() -> int:
-    """Cores this process may use, which is also how many threads XLA starts."""
-    return len(os.sched_getaffinity(0))
+    """Number of cores that this process may use; XLA starts the same number of threads."""
+    return len(_machine.cores())
 
 
 def peer_seconds(training: Any, steps: int) -> float:
