@@ -1,17 +1,17 @@
 """What a training step of a Transformer requires: floating-point operations of its matrix products, nothing else.
 
-A product of (n, k) by (k, m) takes 2nkm. Going back takes it twice more, once for each factor, so three times in all; the
-first product of a model needs no gradient of its input, and takes it twice. Per sequence, with n positions, r of them
+A product of (n, k) by (k, m) takes 2nkm operations. The backward pass takes twice as many, once for each factor, so three times in
+all. The first product of a model needs no gradient of its input: two times in all. Per sequence, with n positions, r of them
 read, width w, h heads of total width i, MLP m, f input features and o outputs:
 
     embedding   2 · 2nfw                         (none for tokens, which are looked up)
     each block  3 · (4qwi + min(4nwi + 4si, 4qwi + 4shw) + 4qwm)
     read-out    3 · 2rwo
 
-where q counts the rows a block is needed at, n for all blocks but the last and r for that one, and s the pairs of a row and
-a position it may see, qn or about half of it when causal. The first of the two ways makes keys and values of every
-position, the second brings queries to the context. Softmax, norms, activations, sampling and the optimizer are
-left out: `tests/benchmarks/test_flops.py` holds the sum against what XLA counts.
+where q is the number of rows that a block must compute: n for all blocks but the last, r for the last. s is the number of pairs of a
+row and a position that it may attend to: qn, or about half of it if causal. The first argument of the minimum makes keys and values
+of every position, the second brings queries to the context. Softmax, norms, activations, sampling and the optimizer are
+left out. `tests/benchmarks/test_flops.py` compares the sum with what XLA counts.
 """
 
 from daybreak.models import Transformer

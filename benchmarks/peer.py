@@ -1,8 +1,8 @@
-"""The peer: what a good PyTorch user writes for the same training, plainly.
+"""The peer: the same training in plain PyTorch, as a good user would write it.
 
 Same tasks, architectures, batches and optimizers as Daybreak, sampled in batches on tensors, with PyTorch's own modules and
-its scaled-dot-product attention. As people do, every position goes through every block and the last one is read.
-`tests/benchmarks/test_peer.py` holds it against Daybreak: equal parameters give equal outputs, gradients and steps.
+its scaled-dot-product attention. As is usual, every position goes through every block and the last one is read.
+`tests/benchmarks/test_peer.py` compares it with Daybreak: equal parameters give equal outputs, gradients and steps.
 """
 
 from collections.abc import Callable

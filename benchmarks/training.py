@@ -1,22 +1,22 @@
-"""Training: Daybreak against plain PyTorch and against the machine's limit, and what it costs in memory and to compile.
+"""Training: Daybreak against plain PyTorch and against the machine's limit; also memory and time to compile.
 
     python benchmarks/training.py               # all cases, under ten minutes
     python benchmarks/training.py recall length # those whose name contains one of the words
 
-One JSON line per case on stdout, a table on stderr. Each case has a process of its own, so that its peak memory and the
-time to its first step are its own. Both sides use as many threads as the process has cores, and both sample their data. The
-timed parts alternate (ours, eager, compiled, ours, …); given are median, min and max over the rounds.
+One JSON line per case on stdout, a table on stderr. Each case runs in a separate process, so that peak memory and the time to the
+first step are those of the case alone. Both sides use one thread for each core of the process, and both sample their data. The
+timed parts alternate (ours, eager, compiled, ours, …); reported are median, min and max over the rounds.
 
-- Daybreak is timed through `Lanes.advance`, which is behind `daybreak train`. A call also evaluates, so a call of no steps is
-  timed beside each call of many and subtracted; what evaluation adds at the default interval is reported as a share.
+- Daybreak is timed through `Lanes.advance`, which `daybreak train` calls. A call also evaluates, so a call of no steps is
+  timed before each call of many and subtracted. The time of evaluation at the default interval is reported as a fraction.
 - PyTorch runs eagerly and under `torch.compile`; the faster one counts. The ratio is taken within a round.
-- The limit is the best product of two large matrices, measured right before and after each round, for a shared machine is not
-  equally fast all the time; the operations a step requires are those of `flops.py`.
-- Time to the first step starts after all imports and interface with `begin` and one step done, nothing cached on disk.
-- Memory is the peak resident size of the process after its first steps, before PyTorch is imported. Its growth with T is read
-  off what XLA sets aside for the program (`memory_analysis`): in the resident size the compiler's own memory would blur it.
-- A busy machine spoils all of it, and PyTorch's side more: its threads wait for each other at every operation. Each line
-  has the load the case began with; a warning follows if it was above a quarter of the cores.
+- The limit is the best product of two large matrices, measured directly before and after each round, because a shared machine is
+  not equally fast all the time. The operations a step requires are those of `flops.py`.
+- Time to the first step starts after all imports and ends after `begin` and one step, with nothing cached on disk.
+- Memory is the peak resident size of the process after its first steps, before PyTorch is imported. Its growth with T is
+  taken from what XLA allocates for the program (`memory_analysis`); the resident size also contains the compiler's memory.
+- A busy machine makes all of it wrong, and PyTorch's side more: its threads wait for each other at every operation. Each line
+  has the load at the start of the case; a warning follows if it was above a quarter of the cores.
 """
 
 import json
@@ -41,6 +41,7 @@ from rich.table import Table
 from scipy.optimize import nnls
 
 import flops
+from daybreak import _machine
 from daybreak.models import MinimalAttention, Transformer
 from daybreak.tasks import MarkovChain, Recall, SingleLocation
 from daybreak.training import Optimizer, Run, cohort
@@ -59,7 +60,7 @@ Report = dict[str, Any]
 @final
 @dataclass(frozen=True)
 class Case:
-    """What is measured of one run; a ratio if there is a peer to beat, the share of the limit if `limit`."""
+    """What is measured of one run; a ratio if there is a peer, the fraction of the limit if `limit`."""
 
     run: Run
     ratio: float | None = None
@@ -88,7 +89,7 @@ class Ours:
         self.seconds(1)
 
     def seconds(self, steps: int) -> float:
-        """Of a call that takes all members some steps further and evaluates them."""
+        """Seconds of a call that trains all members for some steps and evaluates them."""
         self.step += steps
         yes = [True] * self.count
         start = time.perf_counter()
@@ -102,17 +103,17 @@ class Ours:
 
 
 def program_mb(members: Run) -> float:
-    """What XLA sets aside for the program that trains a cohort, not run: arguments, results, and all in between."""
-    learners, ground = jax.eval_shape(cohort.begin, members)
+    """Megabytes that XLA allocates for the program that trains a cohort, not run: arguments, results and temporaries."""
+    learners, world_and_data = jax.eval_shape(cohort.begin, members)
     count = jax.tree.leaves(members)[0].shape
     until, yes = jax.ShapeDtypeStruct(count, jnp.int32), jax.ShapeDtypeStruct(count, bool)
-    memory = cohort.advance.lower(members, learners, ground, until, yes, yes).compile().memory_analysis()
+    memory = cohort.advance.lower(members, learners, world_and_data, until, yes, yes).compile().memory_analysis()
     assert memory is not None  # noqa: S101
     sizes = memory.argument_size_in_bytes, memory.output_size_in_bytes, memory.temp_size_in_bytes
     return sum(sizes) / 2**20
 
 
-def peers(run: Run, ground: cohort.WorldAndData) -> dict[str, Any]:
+def peers(run: Run, ours: cohort.WorldAndData) -> dict[str, Any]:
     """The same training in PyTorch, eager and compiled, in the same world; imported here, after memory was read."""
     import torch  # pyright: ignore[reportMissingImports]
 
@@ -120,7 +121,7 @@ def peers(run: Run, ground: cohort.WorldAndData) -> dict[str, Any]:
 
     torch.set_num_threads(cores())
     torch.manual_seed(run.seed)
-    world, train = (jax.tree.map(lambda x: torch.tensor(np.array(x[0])), part) for part in (ground.world, ground.train))
+    world, train = (jax.tree.map(lambda x: torch.tensor(np.array(x[0])), part) for part in (ours.world, ours.train))
     task, model, interface = run.task, run.model, run.interface
 
     def sampler() -> Callable[[], Any]:
@@ -154,12 +155,12 @@ def peers(run: Run, ground: cohort.WorldAndData) -> dict[str, Any]:
 
 
 def cores() -> int:
-    """Cores this process may use, which is also how many threads XLA starts."""
-    return len(os.sched_getaffinity(0))
+    """Number of cores that this process may use; XLA starts the same number of threads."""
+    return len(_machine.cores())
 
 
 def peer_seconds(training: Any, steps: int) -> float:
-    """Of one step of the peer."""
+    """Seconds of one step of the peer."""
     start = time.perf_counter()
     for _ in range(steps):
         training.step()
@@ -180,7 +181,7 @@ def matmul_peak() -> float:
 
 
 def measure(name: str) -> Report:
-    """All that is asked of one case, in this process."""
+    """Everything that is measured of one case, in this process."""
     jax.config.update("jax_enable_compilation_cache", False)
     if name == GROWTH:
         return growth()
@@ -205,7 +206,7 @@ def measure(name: str) -> Report:
 
 
 def enough(seconds: Callable[[int], float]) -> int:
-    """How many steps make a timed part long enough, by doubling; what is timed must be warm."""
+    """Number of steps that makes a timed part long enough, by doubling; the program must already be compiled."""
     steps = 1
     while seconds(steps) < CHUNK / 2:
         steps *= 2
@@ -213,7 +214,7 @@ def enough(seconds: Callable[[int], float]) -> int:
 
 
 def own(case: Case, rounds: Sequence[tuple[float, float]]) -> Report:
-    """What rounds of our own say: time of a step, and the share that evaluation adds."""
+    """Of our own rounds: time of a step, and the fraction of the time that evaluation takes."""
     steps, evaluations = zip(*rounds, strict=True)
     interval = case.run.stop.every * statistics.median(steps)
     evaluation = statistics.median(evaluations)
@@ -227,7 +228,7 @@ def against_peer(case: Case, wanted: float, ours: Ours, steps: int) -> Report:
         try:
             training.step()  # compiles
             counts[name] = enough(lambda n, training=training: peer_seconds(training, n) * n)
-        except Exception as problem:  # torch.compile needs a C++ compiler: say so, and go on with the other one
+        except Exception as problem:  # torch.compile needs a C++ compiler: report it, and continue with the other peer
             failed[name] = f"{type(problem).__name__}: {str(problem).splitlines()[0]}"
             del rivals[name]
     rounds, theirs = [], {name: [] for name in rivals}
@@ -289,40 +290,40 @@ def spread(values: Sequence[float], scale: float = 1.0) -> dict[str, float]:
 def growth() -> Report:
     """How the program's memory grows with T, compiled but not run: its exponent from length to length, at most 2.
 
-    The fit a + bT + cT² with no negative part is to be read, not judged: a peak is the larger of two phases, training and
-    evaluation, and which one is larger changes with T.
+    The fit a + bT + cT² without negative terms is for information and has no limit: a peak is the larger of two phases, training
+    and evaluation, and which one is larger changes with T.
     """
     memory = []
     for T in GROWTH_LENGTHS:
         members = cohort.stack([Run(SingleLocation(T=T, d=16), Transformer())])
         memory.append(program_mb(members))
-    T, found = np.array(GROWTH_LENGTHS, float), np.array(memory)
+    T, megabytes = np.array(GROWTH_LENGTHS, float), np.array(memory)
     terms = np.stack([np.ones_like(T), T, T**2], axis=1)
-    parts, _ = nnls(terms / found[:, None], np.ones_like(found))
-    exponents = np.diff(np.log(found)) / np.diff(np.log(T))
+    parts, _ = nnls(terms / megabytes[:, None], np.ones_like(megabytes))
+    exponents = np.diff(np.log(megabytes)) / np.diff(np.log(T))
     return {
         "case": GROWTH,
         "T": list(GROWTH_LENGTHS),
         "program_memory_mb": memory,
         "constant_linear_quadratic_mb": parts.tolist(),
-        "largest_misfit": float(abs(terms @ parts / found - 1).max()),
+        "largest_misfit": float(abs(terms @ parts / megabytes - 1).max()),
         "exponents": exponents.tolist(),
         "growth_met": bool((exponents <= 2).all()),
     }
 
 
 def chosen(words: Sequence[str]) -> list[str]:
-    """Cases whose name contains one of the words; all without words."""
+    """Cases whose name contains one of the words; all cases if there are no words."""
     names = [*CASES, GROWTH]
     for word in words:
         if not any(word in name for name in names):
-            sys.stderr.write(f"case = {word!r} is unknown: the cases are {', '.join(names)}.\n")
+            sys.stderr.write(f"no case contains {word!r}: the cases are {', '.join(names)}.\n")
             sys.exit(2)
     return [name for name in names if not words or any(word in name for word in words)]
 
 
 def rounded(value: Any) -> Any:
-    """Four significant digits, all the way down."""
+    """Four significant digits, also in nested values."""
     match value:
         case dict():
             return {key: rounded(x) for key, x in value.items()}
@@ -335,12 +336,12 @@ def rounded(value: Any) -> Any:
 
 
 def table(reports: Sequence[Report]) -> Table:
-    """What was found, a case a row."""
+    """The results, one row for each case."""
 
     def ranged(x: dict[str, float]) -> str:
         return f"{x['median']:.3g} ({x['min']:.3g}–{x['max']:.3g})"
 
-    def found(report: Report) -> tuple[str, str, bool]:
+    def measured(report: Report) -> tuple[str, str, bool]:
         if "ratio" in report:
             return (
                 f"{ranged(report['ratio'])} × {report['faster_peer']} PyTorch",
@@ -355,12 +356,12 @@ def table(reports: Sequence[Report]) -> Table:
             report["share_met"],
         )
 
-    made = Table(title=f"TrainedData on {cores()} cores, {platform.machine()}; median (min–max) of {ROUNDS} rounds")
-    for heading in ("case", "ms a seed-step", "found", "wanted", "met", "first step s", "evaluation", "peak MB"):
-        made.add_column(heading)
+    shown = Table(title=f"Training on {cores()} cores, {platform.machine()}; median (min–max) of {ROUNDS} rounds")
+    for heading in ("case", "ms a seed-step", "measured", "wanted", "met", "first step s", "evaluation", "peak MB"):
+        shown.add_column(heading)
     for report in reports:
-        text, wanted, met = found(report)
-        made.add_row(
+        text, wanted, met = measured(report)
+        shown.add_row(
             report["case"],
             ranged(report["milliseconds_per_step"]),
             text,
@@ -370,7 +371,7 @@ def table(reports: Sequence[Report]) -> Table:
             f"{report['evaluation_share']:.0%}",
             f"{report['peak_memory_mb']:.0f}",
         )
-    return made
+    return shown
 
 
 def main() -> None:
@@ -384,7 +385,7 @@ def main() -> None:
     console = Console(stderr=True, width=140)
     console.print(table([report for report in reports if report["case"] != GROWTH]))
     if any(report.get("load_before", 0) > cores() / 4 for report in reports[:1]):
-        console.print("The machine was busy when this began: do not believe these figures.")
+        console.print("The machine was busy at the start: these figures are not reliable.")
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
-"""Docs cannot drift: the command reference is what the command says, and the README's tree and commands are real."""
+"""Docs cannot drift: generated pages, the README's tree, Python examples, links and glossary agree with the package."""
 
+import ast
 import importlib.util
 import re
 from pathlib import Path
@@ -8,6 +9,9 @@ from types import ModuleType
 import pytest
 
 ROOT = Path(__file__).parent.parent
+PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")])
+GUIDES = [page for page in PAGES if page.parent != ROOT and page.stem not in ("cli", "gallery", "glossary", "log")]
+WORDS = ["cohort", "probe", "plateau", "censored", "claim", "lab", "lever", "flow", "law", "clean data", "sweep"]
 
 
 def _load(path: Path) -> ModuleType:
@@ -19,22 +23,24 @@ def _load(path: Path) -> ModuleType:
     return module
 
 
-@pytest.mark.parametrize(("name", "made"), [("cli.md", "reference"), ("gallery.md", "gallery")])
-def test_generated_pages_are_up_to_date(name: str, made: str) -> None:
-    page = getattr(_load(ROOT / "docs" / "generate.py"), made)()
+@pytest.mark.parametrize(("name", "function"), [("cli.md", "reference"), ("gallery.md", "gallery")])
+def test_generated_pages_are_up_to_date(name: str, function: str) -> None:
+    page = getattr(_load(ROOT / "docs" / "generate.py"), function)()
     assert (ROOT / "docs" / name).read_text() == page, "run 'make docs'"
 
 
-def test_the_tree_in_the_readme_names_every_room() -> None:
+def test_the_tree_in_the_readme_has_every_package_and_nothing_else() -> None:
     readme = (ROOT / "README.md").read_text()
-    for room in (ROOT / "src" / "daybreak").iterdir():
-        if room.is_dir() and room.name != "__pycache__":
-            assert re.search(rf"^\s*{room.name}/", readme, re.MULTILINE), room.name
+    (tree,) = re.findall(r"^    src/daybreak/\n((?:      .*\n)+)", readme, re.MULTILINE)
+    named = set(re.findall(r"^\s+(\w+(?:/|\.py))", tree, re.MULTILINE))
+    source = ROOT / "src" / "daybreak"
+    packages = {f"{file.parent.name}/" for file in source.glob("*/**/__init__.py")}
+    modules = {file.name for file in source.glob("[a-z]*.py")}
+    assert named == packages | modules
 
 
-def _python_of(page: str) -> str:
-    (code,) = re.findall(r"```python\n(.*?)```", (ROOT / page).read_text(), re.DOTALL)
-    return code
+def _python_of(page: Path) -> list[str]:
+    return re.findall(r"```python\n(.*?)```", page.read_text(), re.DOTALL)
 
 
 def test_the_python_of_the_readme_runs() -> None:
@@ -44,13 +50,45 @@ def test_the_python_of_the_readme_runs() -> None:
         "B": [1, 1, 1, 1, 2],
         "plateau": [24, 48, 48, 96, 12],
     }
-    exec(compile(_python_of("README.md"), "README.md", "exec"), {"table": table})  # noqa: S102
+    (code,) = _python_of(ROOT / "README.md")
+    exec(compile(code, "README.md", "exec"), {"table": table})  # noqa: S102
+
+
+@pytest.mark.parametrize("page", GUIDES, ids=lambda page: page.stem)
+def test_names_in_the_python_of_a_guide_exist(page: Path) -> None:
+    for code in _python_of(page):
+        tree, names = ast.parse(code), {}
+        imports: list[ast.stmt] = [node for node in tree.body if isinstance(node, ast.Import | ast.ImportFrom)]
+        exec(compile(ast.Module(imports, []), page.name, "exec"), names)  # noqa: S102
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in names:
+                assert hasattr(names[node.value.id], node.attr), ast.unparse(node)
 
 
 def test_links_and_pictures_exist() -> None:
-    for page in (ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").glob("*.md")):
-        for target in re.findall(r"\]\((?!https?://|#)([^)#]+)", page.read_text()):
-            assert (page.parent / target).exists(), f"{page.name}: {target}"
+    for page in PAGES:
+        for file, anchor in re.findall(r"\]\((?!https?://)([^)#]*)#?([^)]*)\)", page.read_text()):
+            target = page.parent / file if file else page
+            assert target.exists(), f"{page.name}: {file}"
+            assert not anchor or anchor in _anchors(target), f"{page.name}: {file}#{anchor}"
+
+
+def _anchors(page: Path) -> set[str]:
+    return {heading.lower().replace(" ", "-") for heading in re.findall(r"^#+ (.+)$", page.read_text(), re.MULTILINE)}
+
+
+@pytest.mark.parametrize("page", GUIDES, ids=lambda page: page.stem)
+def test_a_guide_links_the_first_use_of_a_word_to_the_glossary(page: Path) -> None:
+    """For words that are not plain English; headings, code and figures' captions do not count."""
+    text = re.sub(r"(?s:```.*?```)|`[^`]*`|^(?:#|!\[|    ).*$", "", page.read_text(), flags=re.MULTILINE)
+    text, unlinked = " ".join(text.split()), []
+    for word in WORDS:
+        first = re.search(rf"(?<![-\w]){word}s?\b", text, re.IGNORECASE)
+        link = rf"\[(?:[^]]*\b)?{word}s?\b[^]]*\]\(glossary\.md#{word.replace(' ', '-')}\)"
+        linked = re.search(link, text, re.IGNORECASE)
+        if first is not None and (linked is None or linked.start() > first.start()):
+            unlinked.append(text[first.start() - 30 : first.end() + 30])
+    assert not unlinked
 
 
 def test_no_registry_host_or_absolute_path_is_locked() -> None:

@@ -1,4 +1,4 @@
-"""The operations a step is said to require are those XLA counts in its compiled gradient."""
+"""The operations that `flops.py` states for a step are those that XLA counts in its compiled gradient."""
 
 import jax
 import jax.numpy as jnp
@@ -30,11 +30,11 @@ def counted(run: Run) -> float:
 @pytest.mark.parametrize(
     ("run", "beyond"),
     [
-        # Few elementwise operations beside the products: softmax, activation, residuals, biases.
+        # Few elementwise operations besides the products: softmax, activation, residuals, biases.
         (Run(SingleLocation(T=64, d=16), Transformer()), 0.01),
-        # With one layer there are fewer products, and the others weigh more.
+        # With one layer there are fewer products, so the other operations are a larger fraction.
         (Run(SingleLocation(T=64, d=16), Transformer(layers=1)), 0.03),
-        # Norms besides, and the half of the scores that the mask throws away.
+        # Also norms, and the half of the scores that the mask discards.
         (Run(Recall(N=16, V=256), Transformer(norm="pre", causal=True)), 0.03),
     ],
 )

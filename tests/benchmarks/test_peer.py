@@ -1,4 +1,4 @@
-"""The PyTorch peer is Daybreak's equal in all but the writing: outputs, gradients, steps, and what it samples."""
+"""The PyTorch peer gives what Daybreak gives: outputs, gradients, steps, and the distribution of its samples."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ from daybreak.training import Optimizer, Run
 
 torch = pytest.importorskip("torch", reason="the peer needs PyTorch: the extra `bench`")
 peer = pytest.importorskip("benchmarks.peer")
-torch.set_num_threads(1)  # small tensors, and other tests beside
+torch.set_num_threads(1)  # small tensors, and other tests run at the same time
 
 REGRESSION = Run(
     SingleLocation(T=7, d=3),
@@ -44,7 +44,7 @@ def _transformer(run: Run, parameters: dict[str, Any]) -> Any:
         if interface.tokens is None
         else torch.nn.Embedding(interface.tokens, model.width)
     )
-    made = peer.Transformer(
+    network = peer.Transformer(
         embed,
         interface.outputs,
         interface.length,
@@ -56,8 +56,8 @@ def _transformer(run: Run, parameters: dict[str, Any]) -> Any:
         norm=model.norm == "pre",
         causal=model.causal,
     )
-    made.load_state_dict(_state(parameters, tokens=interface.tokens is not None), strict=False)
-    return made
+    network.load_state_dict(_state(parameters, tokens=interface.tokens is not None), strict=False)
+    return network
 
 
 def _state(parameters: dict[str, Any], tokens: bool) -> dict[str, Any]:
@@ -93,9 +93,9 @@ def _state(parameters: dict[str, Any], tokens: bool) -> dict[str, Any]:
 def _minimal(run: Run, parameters: Any) -> Any:
     interface = run.interface
     assert isinstance(run.model, MinimalAttention)
-    made = peer.MinimalAttention(interface.tokens, interface.length, interface.reads[0], heads=run.model.heads)
-    made.load_state_dict(_minimal_state(parameters), strict=False)
-    return made
+    network = peer.MinimalAttention(interface.tokens, interface.length, interface.reads[0], heads=run.model.heads)
+    network.load_state_dict(_minimal_state(parameters), strict=False)
+    return network
 
 
 def _minimal_state(parameters: Any) -> dict[str, Any]:
@@ -126,21 +126,21 @@ def test_equal_parameters_give_equal_outputs_gradients_and_steps(run: Run) -> No
         ours, gradient, parameters, state = step(parameters, state)
         np.testing.assert_allclose(model(inputs).detach().numpy().reshape(ours.shape), ours, rtol=1e-3, atol=1e-4)
         training.step()
-        wanted = {"gradient": _named(run, gradient), "parameter": _named(run, parameters)}
-        assert set(wanted["parameter"]) == {name for name, _ in model.named_parameters()}
+        expected = {"gradient": _named(run, gradient), "parameter": _named(run, parameters)}
+        assert set(expected["parameter"]) == {name for name, _ in model.named_parameters()}
         for name, value in model.named_parameters():
             for what, theirs in (("gradient", value.grad), ("parameter", value.data)):
-                ours = wanted[what][name]
+                ours = expected[what][name]
                 if name.endswith(
                     "qkv.bias"
-                ):  # softmax ignores the keys' bias: its gradient is rounding, and Adam blows it up
+                ):  # softmax ignores the keys' bias: its gradient is rounding, which Adam amplifies
                     theirs, ours = (torch.cat([x.chunk(3)[0], x.chunk(3)[2]]) for x in (theirs, ours))
                 close = 1e-4 * float(abs(ours).max())
                 np.testing.assert_allclose(theirs, ours, rtol=1e-3, atol=close, err_msg=f"{what} {name}")
 
 
 def _start(run: Run) -> tuple[Any, Example]:
-    """Parameters and a batch. The parameters are plain noise: what `init` draws does not matter here, and is slow to compile."""
+    """Parameters and a batch. The parameters are noise: the values of `init` do not matter here, and it is slow to compile."""
     random = np.random.default_rng(0)
     shapes = jax.eval_shape(lambda key: run.model.init(key, run.interface), jax.random.key(0))
     parameters = jax.tree.map(lambda x: jnp.asarray(random.normal(0, 0.2, x.shape), jnp.float32), shapes)
@@ -177,14 +177,14 @@ def test_single_location_samples_have_the_task_in_them() -> None:
     tokens = inputs[:, :, :-1][flagged].view(4000, 3, 4)
     assert (tokens == tokens[:, :1]).all()
     torch.testing.assert_close(tokens[:, 0] @ W.T, targets)
-    share = (tokens[:, 0] == repeated).all(1).float().mean()
-    assert share == pytest.approx(0.3, abs=0.03)
+    fraction = (tokens[:, 0] == repeated).all(1).float().mean()
+    assert fraction == pytest.approx(0.3, abs=0.03)
     assert inputs[:, :, :-1][~flagged].var() == pytest.approx(1 / 4, rel=0.03)
     assert flagged.float().mean(0) == pytest.approx(np.full(9, 1 / 3), abs=0.04)
 
 
 def test_recall_samples_have_the_task_in_them() -> None:
-    """Every answer stands behind its key, and the query occurs as often as the task says."""
+    """Every answer follows its key, and the query occurs with the task's frequency."""
     N, V, B, batch = 4, 9, 2.0, 4000
     torch.manual_seed(0)
     inputs, targets = (x.numpy() for x in peer.recall(N=N, V=V, B=B, batch=batch))
