@@ -12,6 +12,7 @@ from contextlib import redirect_stdout
 from pathlib import Path
 
 from daybreak.cli import main
+from daybreak.studies import VERDICTS
 from daybreak.studies.results import StudyResult, read_all
 
 _DOCS = Path(__file__).parent
@@ -63,13 +64,13 @@ def gallery() -> str:
     """The page of results."""
     results = read_all(_RESULTS)
     verdicts = Counter(claim["verdict"] for one in results for claim in one.document["claims"])
-    total = ", ".join(f"{count} {verdict}" for verdict, count in verdicts.most_common())
+    legend = "\n".join(f"- {verdict} ({verdicts[verdict]}): {meaning}" for verdict, meaning in VERDICTS.items())
     board = [
         f"| {claim['verdict']} | {claim['id']} | {claim['sentence']} | [{one.name}](#{one.name}) | {one.document['scale']} |"
         for one in results
         for claim in one.document["claims"]
     ]
-    head = f"## Claims\n\n{total}.\n\n| verdict | claim | sentence | figure | scale |\n|---|---|---|---|---|"
+    head = f"## Claims\n\n{legend}\n\n| verdict | claim | sentence | figure | scale |\n|---|---|---|---|---|"
     return "\n".join([_GALLERY, head, *board, "", *(_figure(one) for one in results)])
 
 

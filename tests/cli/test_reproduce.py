@@ -4,10 +4,11 @@ import json
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
 from daybreak import studies
 from daybreak.cli import main
-from daybreak.cli.reproduce import Reproduce
+from daybreak.cli.reproduce import Reproduce, show
 
 
 @pytest.fixture(autouse=True)
@@ -67,6 +68,17 @@ def test_what_was_measured_is_judged_again_from_its_tables(capsys) -> None:
     assert [x["study"] for x in answer["reproduced"]] == ["emergence/fig1b", "emergence/fig1c"]
     for path, before in claims.items():
         assert json.loads(path.read_bytes())["claims"] == json.loads(before)["claims"]
+
+
+def test_verdicts_are_shown_and_counted(tmp_path: Path, capsys) -> None:
+    note = "The sentence is about T ≥ 128. To reach it costs about 12 hours on two cores."
+    claims = [studies.Claim(x, "It is sharp.", "", "", x, note) for x in studies.VERDICTS]  # pyright: ignore[reportArgumentType]
+    study = studies.find("fig1b")
+    done = studies.Reproduction(study, "smoke", studies.Findings((*claims, claims[-1])), tmp_path, 0.0, 0, 0.0)
+    show(Console(width=200), [done], tmp_path / "report.html")
+    shown = capsys.readouterr().out
+    assert "outside  outside  It is sharp." in shown
+    assert "1 holds, 1 fails, 1 undecided, 2 outside" in shown
 
 
 def test_the_papers_scale_says_first_what_it_costs(capsys) -> None:

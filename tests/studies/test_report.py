@@ -46,6 +46,20 @@ def test_text_is_text(out: Path) -> None:
     assert "<b>" not in text.replace("<b>A", "")
 
 
+def test_every_verdict_has_a_sign_and_a_meaning(out: Path) -> None:
+    path = out / "emergence" / "fig1c" / "smoke" / "claims.json"
+    kept = path.read_text()
+    document = json.loads(kept)
+    document["claims"][0] |= {"verdict": "outside"}
+    path.write_text(json.dumps(document))
+    text = studies.write_report(out).read_text()
+    path.write_text(kept)
+    assert text.count('<span class="verdict outside">○ outside</span>') == 2, "on the scoreboard and beside its figure"
+    assert "1 outside" in text
+    for verdict, meaning in studies.VERDICTS.items():
+        assert f"{verdict}</span><dd>{meaning}" in text
+
+
 def test_the_largest_scale_counts(out: Path) -> None:
     small = out / "emergence" / "fig1b" / "smoke" / "claims.json"
     large = out / "emergence" / "fig1b" / "laptop" / "claims.json"

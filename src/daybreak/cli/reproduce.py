@@ -14,10 +14,11 @@ from daybreak.errors import RequestError
 
 if TYPE_CHECKING:
     from daybreak.studies import Reproduction, Study, StudyStatus
+    from daybreak.studies._study import Verdict
 
 _GPU = 1e13  # operations a second of a good GPU in single precision, kept busy
 _PAPERS = {"emergence": "A", "incremental": "B"}
-_MARKS = {"holds": "[green]holds[/]", "fails": "[red]fails[/]", "undecided": "[yellow]undecided[/]"}
+_COLOURS: "dict[Verdict, str]" = {"holds": "green", "fails": "red", "undecided": "yellow", "outside": "magenta"}
 
 
 @final
@@ -156,7 +157,7 @@ def show(console: Console, done: "Sequence[Reproduction]", report: Path) -> None
     for one in done:
         console.print(f"[bold]{one.study.name}[/]  {one.study.title}")
         for claim in one.findings.claims:
-            console.print(f"  {_MARKS[claim.verdict]}  [bold]{claim.id}[/]  ", end="")
+            console.print(f"  [{_COLOURS[claim.verdict]}]{claim.verdict}[/]  [bold]{claim.id}[/]  ", end="")
             console.print(claim.sentence, markup=False, highlight=False)
             for label, text in (("paper", claim.paper), ("here", claim.ours), ("note", claim.note)):
                 if text:
@@ -168,5 +169,5 @@ def show(console: Console, done: "Sequence[Reproduction]", report: Path) -> None
                     )
         console.print(f"  {one.folder}", highlight=False)
     verdicts = [claim.verdict for one in done for claim in one.findings.claims]
-    console.print(", ".join(f"{verdicts.count(x)} {x}" for x in _MARKS if x in verdicts), highlight=False)
+    console.print(", ".join(f"{verdicts.count(x)} {x}" for x in _COLOURS if x in verdicts), highlight=False)
     console.print(f"All that is in the folder, on one page: {report}", markup=False, highlight=False)

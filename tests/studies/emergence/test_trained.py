@@ -89,6 +89,8 @@ def test_verdicts_by_intervals() -> None:
     assert _trained.above(Interval(0.1, 0.3), 0.5) == "fails"
     assert _trained.all_of(["holds", "undecided"]) == "undecided"
     assert _trained.all_of(["holds", "undecided", "fails"]) == "fails"
+    assert _trained.all_of(["holds", "undecided", "outside"]) == "outside"
+    assert _trained.all_of(["outside", "fails"]) == "fails"
     assert _trained.all_of(["holds", "holds"]) == "holds"
 
 
