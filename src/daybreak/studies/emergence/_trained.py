@@ -173,7 +173,8 @@ def above(interval: Interval, bound: float = 0.0) -> Verdict:
 def all_of(verdicts: Iterable[Verdict]) -> Verdict:
     """The verdict on a claim of several parts: the first of fails, outside, undecided that a part has, otherwise holds."""
     order: tuple[Verdict, ...] = ("fails", "outside", "undecided", "holds")
-    return min(verdicts, key=order.index, default="holds")
+    parts: list[Verdict] = [*verdicts, "holds"]
+    return min(parts, key=order.index)
 
 
 def agrees(law: Law, paper: Published, columns: Mapping[str, str], tolerance: float = 0.2) -> Verdict:
