@@ -41,6 +41,14 @@ task.d = [2, 4]
 """
 """The fewest shapes that tell d and T apart, for smoke scale."""
 
+TINY_RECALL = """
+[[grid]]
+preset = "paper-a-recall"
+model.layers = 2
+stop.level = 0.9
+"""
+"""A recall that tiny networks learn, for smoke scale; N and V are to follow."""
+
 SCORED = """
 [[grid]]
 preset = "paper-a-regression"

@@ -16,14 +16,8 @@ _VARIANTS = {  # position, whether there is a feature; in the order of the paper
 }
 
 _SWEEPS: _trained.Sweeps = {
-    "smoke": f"{_trained.TINY}{_trained.CORNER}"
-    """
-[[grid]]
-preset = "paper-a-regression"
-where = "T == 4 or d == 2"
-task.T = [4, 8]
-task.d = [2, 4]
-task.position = "fixed"
+    "smoke": f"{_trained.TINY}{_trained.CORNER}{_trained.CORNER}"
+    """task.position = "fixed"
 task.feature = [true, false]
 """,
     # Random positions are those of figure 3.

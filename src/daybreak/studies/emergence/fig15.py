@@ -11,14 +11,8 @@ from daybreak.studies.emergence import _trained
 _FORM = "C * d**a * T**b"
 
 _SWEEPS: _trained.Sweeps = {
-    "smoke": f"{_trained.TINY}{_trained.CORNER}"
-    """
-[[grid]]
-preset = "paper-a-regression"
-where = "T == 4 or d == 2"
-task.T = [4, 8]
-task.d = [2, 4]
-optimizer.name = "sgd"
+    "smoke": f"{_trained.TINY}{_trained.CORNER}{_trained.CORNER}"
+    """optimizer.name = "sgd"
 optimizer.learning_rate = 0.05
 stop.budget = 2000
 """,

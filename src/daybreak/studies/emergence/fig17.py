@@ -11,15 +11,7 @@ from daybreak.training import to_json
 _CURVES = ("clean_accuracy", "value_to_key", "attention")
 
 _SWEEPS: _trained.Sweeps = {
-    "smoke": f"{_trained.TINY}\n"
-    """
-[[grid]]
-preset = "paper-a-recall"
-task.N = 3
-task.V = 24
-model.layers = 2
-stop.level = 0.9
-""",
+    "smoke": f"{_trained.TINY}{_trained.TINY_RECALL}\ntask.N = 3\ntask.V = 24",
     # Runs of examples/forecast.toml.
     "laptop": """
 preset = "paper-a-recall"

@@ -12,20 +12,12 @@ _LEVEL = 0.05  # the paper's
 _SHARE = 0.2  # of the way from a guess among the values of the context to no mistakes
 
 _SWEEPS: _trained.Sweeps = {
-    "smoke": f"{_trained.TINY}\n"
-    """
-[[grid]]
-preset = "paper-a-recall"
+    "smoke": f"""{_trained.TINY}{_trained.TINY_RECALL}
 task.N = 2
 task.V = [24, 32]
-model.layers = 2
-stop.level = 0.9
-[[grid]]
-preset = "paper-a-recall"
+{_trained.TINY_RECALL}
 task.N = 3
 task.V = 24
-model.layers = 2
-stop.level = 0.9
 """,
     # The first grid is that of examples/forecast.toml, run for run.
     "laptop": """

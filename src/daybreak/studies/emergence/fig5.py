@@ -11,17 +11,12 @@ from daybreak.studies.emergence.fig4 import above_guess
 SETTINGS = ("N", "V", "B", "p")
 
 SWEEPS: _trained.Sweeps = {
-    "smoke": f"{_trained.TINY}\n"
-    """
-[[grid]]
-preset = "paper-a-recall"
+    "smoke": f"""{_trained.TINY}{_trained.TINY_RECALL}
 where = "B == 1 or p == 0"
 task.N = 3
 task.V = 24
 task.B = [1, 2, 3]
 task.p = [0.0, 0.5]
-model.layers = 2
-stop.level = 0.9
 """,
     # Without repetition these are the runs of examples/forecast.toml.
     "laptop": """
