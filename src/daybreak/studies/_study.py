@@ -60,7 +60,7 @@ class Claim:
 @final
 @dataclass(frozen=True)
 class Findings:
-    """What a study found: claims with verdicts, and the laws they rest on."""
+    """The findings of a study: claims with verdicts, and the laws they are based on."""
 
     claims: tuple[Claim, ...]
     laws: Mapping[str, Law] = field(default_factory=dict)
@@ -73,7 +73,7 @@ class TrainedData:
 
     Args:
         runs: what to train at a scale, each run once.
-        tables: what their records say, given in the order of the runs; none of them failed.
+        tables: what is measured from their records, in the order of the runs; none of them failed.
     """
 
     runs: Callable[[Scale], list[Run]]
@@ -88,7 +88,7 @@ class Study:
     Args:
         name: what the command calls it, `fig1c`.
         paper: the folder of its paper under `studies/`, `emergence` or `incremental`.
-        title: one line for lists.
+        title: one line, for lists.
         minutes: rough cost on two cores at each scale.
         data: compute the tables at a scale, by mathematics alone or by training.
         judge: laws and claims from the tables.

@@ -1,6 +1,6 @@
 """One page of all results in a folder: a scoreboard of claims, then each figure with its laws, verdicts and cost.
 
-The page needs nothing but itself: pictures are part of it, and all text is shown as text.
+The page is one file: pictures are part of it. All text is escaped.
 """
 
 import base64
@@ -42,7 +42,7 @@ dt { color: var(--soft); } dd { margin: 0; overflow-wrap: anywhere; }
 
 
 def write_report(out: Path) -> Path:
-    """Write `report.html` about all that lies under a folder; returns where it is."""
+    """Write `report.html` with all results under a folder; returns its path."""
     path, part = out / "report.html", out / ".report.part"
     part.write_text(page(read_all(out)), encoding="utf-8")
     part.replace(path)
@@ -63,8 +63,8 @@ def page(results: Iterable[StudyResult]) -> str:
         [
             '<!doctype html>\n<html lang="en">\n<meta charset="utf-8">',
             '<meta name="viewport" content="width=device-width, initial-scale=1">',
-            f"<title>Daybreak: what was found</title>\n<style>{_STYLE}</style>",
-            f"<h1>What was found</h1>\n<p>{len(claims)} claims of {len(results)} figures: {total}.</p>",
+            f"<title>Daybreak: results</title>\n<style>{_STYLE}</style>",
+            f"<h1>Results</h1>\n<p>{len(claims)} claims of {len(results)} figures: {total}.</p>",
             f'<p class="soft">Not in this folder: {missing}.</p>' if missing else "",
             *(f'<p class="soft">{escape(text)}</p>' for text in papers),
             "<h2>Claims</h2>",
@@ -103,9 +103,9 @@ def _section(one: StudyResult) -> str:
 
 
 def _claim(claim: dict[str, Any]) -> str:
-    facts = {"paper": claim["paper"], "here": claim["ours"], "note": claim["note"]}
-    told = _facts({name: escape(str(text)) for name, text in facts.items()})
-    return f"<p>{_verdict(claim)} <b>{escape(str(claim['id']))}</b> {escape(str(claim['sentence']))}</p>\n{told}"
+    facts = {"paper": claim["paper"], "measured": claim["ours"], "note": claim["note"]}
+    details = _facts({name: escape(str(text)) for name, text in facts.items()})
+    return f"<p>{_verdict(claim)} <b>{escape(str(claim['id']))}</b> {escape(str(claim['sentence']))}</p>\n{details}"
 
 
 def _facts(facts: dict[str, str]) -> str:
