@@ -1,6 +1,6 @@
-"""Write the pages that are made by the program: docs/cli.md from help texts, docs/gallery.md from results/.
+"""Write the generated pages: docs/cli.md from help texts, docs/gallery.md from results/.
 
-A test holds them against what is committed.
+A test compares them with what is committed.
 """
 
 import io
@@ -12,6 +12,7 @@ from contextlib import redirect_stdout
 from pathlib import Path
 
 from daybreak.cli import main
+from daybreak.studies import VERDICTS
 from daybreak.studies.results import StudyResult, read_all
 
 _DOCS = Path(__file__).parent
@@ -35,14 +36,14 @@ arXiv 2602.19143.
 def help_text(*verb: str) -> str:
     """What `daybreak VERB --help` prints, eighty columns wide, without frames."""
     os.environ["COLUMNS"] = "80"
-    said = io.TextIOWrapper(io.BytesIO(), encoding="utf-8", write_through=True)
+    stream = io.TextIOWrapper(io.BytesIO(), encoding="utf-8", write_through=True)
     try:
-        with redirect_stdout(said):
+        with redirect_stdout(stream):
             main([*verb, "--help"])
     except SystemExit:
         pass
-    said.seek(0)
-    lines = (line.rstrip() for line in re.sub(r"\x1b\[[0-9;]*m", "", said.read()).splitlines())
+    stream.seek(0)
+    lines = (line.rstrip() for line in re.sub(r"\x1b\[[0-9;]*m", "", stream.read()).splitlines())
     return "\n".join(lines).strip()
 
 
@@ -52,29 +53,29 @@ def reference() -> str:
 
 
 def _sections(*verb: str) -> list[str]:
-    """What a verb says of itself, then the verbs below it."""
-    said = help_text(*verb)
+    """The help of a verb, then of the verbs below it."""
+    text = help_text(*verb)
     title = [f"{'#' * (len(verb) + 1)} daybreak {' '.join(verb)}\n"] if verb else []
-    below = [section for name in re.findall(r"• (\S+)", said) for section in _sections(*verb, name)]
-    return [*title, f"```text\n{said}\n```\n", *below]
+    below = [section for name in re.findall(r"• (\S+)", text) for section in _sections(*verb, name)]
+    return [*title, f"```text\n{text}\n```\n", *below]
 
 
 def gallery() -> str:
     """The page of results."""
     results = read_all(_RESULTS)
     verdicts = Counter(claim["verdict"] for one in results for claim in one.document["claims"])
-    total = ", ".join(f"{count} {verdict}" for verdict, count in verdicts.most_common())
+    legend = "\n".join(f"- {verdict} ({verdicts[verdict]}): {meaning}" for verdict, meaning in VERDICTS.items())
     board = [
         f"| {claim['verdict']} | {claim['id']} | {claim['sentence']} | [{one.name}](#{one.name}) | {one.document['scale']} |"
         for one in results
         for claim in one.document["claims"]
     ]
-    head = f"## Claims\n\n{total}.\n\n| verdict | claim | sentence | figure | scale |\n|---|---|---|---|---|"
+    head = f"## Claims\n\n{legend}\n\n| verdict | claim | sentence | figure | scale |\n|---|---|---|---|---|"
     return "\n".join([_GALLERY, head, *board, "", *(_figure(one) for one in results)])
 
 
 def _figure(one: StudyResult) -> str:
-    """A figure, how to run it, what it cost, and what it says."""
+    """A figure, how to run it, what it cost, and its claims."""
     document = one.document
     cost = f" ({one.cost})" if one.cost else ""
     picture = (one.folder / "figure.png").relative_to(_DOCS.parent)
@@ -87,13 +88,13 @@ def _figure(one: StudyResult) -> str:
 
 def _claim(claim: dict[str, str]) -> str:
     lines = [f"- **{claim['id']} {claim['verdict']}.** {claim['sentence']}"]
-    told = (("Paper", claim["paper"]), ("Here", claim["ours"]), ("Note", claim["note"]))
-    lines += [f"  - {label}: {_plain(text)}" for label, text in told if text]
+    details = (("Paper", claim["paper"]), ("Measured", claim["ours"]), ("Note", claim["note"]))
+    lines += [f"  - {label}: {_plain(text)}" for label, text in details if text]
     return "\n".join(lines) + "\n"
 
 
 def _plain(text: str) -> str:
-    """Text in which Markdown sees no marks."""
+    """Text with the marks of Markdown escaped."""
     return re.sub(r"([*_<>\[\]])", r"\\\1", text)
 
 

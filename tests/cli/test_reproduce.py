@@ -4,10 +4,11 @@ import json
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
 from daybreak import studies
 from daybreak.cli import main
-from daybreak.cli.reproduce import Reproduce
+from daybreak.cli.reproduce import Reproduce, show
 
 
 @pytest.fixture(autouse=True)
@@ -17,8 +18,8 @@ def _in_an_empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def test_the_list_names_every_figure_with_cost_and_state(capsys) -> None:
-    studies.reproduce(studies.find("fig1b"), "smoke", Path("found"))
-    assert main(["reproduce", "--list", "--out", "found", "--json"]) == 0
+    studies.reproduce(studies.find("fig1b"), "smoke", Path("results"))
+    assert main(["reproduce", "--list", "--out", "results", "--json"]) == 0
     listed = {x["name"]: x for x in json.loads(capsys.readouterr().out)["studies"]}
     for figure in ("1a", "1b", "1c", "2-left", "2-right", *range(3, 18)):
         assert f"fig{figure}" in listed
@@ -26,14 +27,14 @@ def test_the_list_names_every_figure_with_cost_and_state(capsys) -> None:
     three = listed["fig3"]
     assert three["minutes"].keys() == three["scales"].keys() == {"smoke", "laptop", "paper"}
     assert three["scales"]["laptop"]["trained"] == 0 < three["scales"]["laptop"]["runs"]
-    assert main(["reproduce", "--list", "--out", "found"]) == 0
-    said = capsys.readouterr().out
-    assert "6 s, done" in said
-    assert "runs" in said
+    assert main(["reproduce", "--list", "--out", "results"]) == 0
+    text = capsys.readouterr().out
+    assert "6 s, done" in text
+    assert "runs" in text
 
 
 @pytest.mark.parametrize(
-    ("line", "said"),
+    ("line", "text"),
     [
         ("fig33", "study 'fig33' is unknown: did you mean fig3?"),
         ("fig15 --lab a_file", "lab = 'a_file' is not allowed: it is a file"),
@@ -47,11 +48,11 @@ def test_the_list_names_every_figure_with_cost_and_state(capsys) -> None:
         ),
     ],
 )
-def test_a_wrong_request_is_one_sentence_and_writes_nothing(line: str, said: str, capsys) -> None:
+def test_a_wrong_request_is_one_sentence_and_writes_nothing(line: str, text: str, capsys) -> None:
     assert main(["reproduce", *line.split()]) == 2
     out, err = capsys.readouterr()
     assert not out
-    assert said in err
+    assert text in err
     assert err.count("\n") == 1
     assert [x.name for x in Path().iterdir()] == ["a_file"]
 
@@ -69,10 +70,21 @@ def test_what_was_measured_is_judged_again_from_its_tables(capsys) -> None:
         assert json.loads(path.read_bytes())["claims"] == json.loads(before)["claims"]
 
 
+def test_verdicts_are_shown_and_counted(tmp_path: Path, capsys) -> None:
+    note = "The sentence is about T ≥ 128. To reach it costs about 12 hours on two cores."
+    claims = [studies.Claim(x, "It is sharp.", "", "", x, note) for x in studies.VERDICTS]  # pyright: ignore[reportArgumentType]
+    study = studies.find("fig1b")
+    done = studies.Reproduction(study, "smoke", studies.Findings((*claims, claims[-1])), tmp_path, 0.0, 0, 0.0)
+    show(Console(width=200), [done], tmp_path / "report.html")
+    shown = capsys.readouterr().out
+    assert "outside  outside  It is sharp." in shown
+    assert "1 holds, 1 fails, 1 undecided, 2 outside" in shown
+
+
 def test_the_papers_scale_says_first_what_it_costs(capsys) -> None:
     Reproduce(scale="paper")._estimate([studies.find("fig1c"), studies.find("fig11")])
-    said = capsys.readouterr().err
-    assert said.startswith("25 runs to train, ")
-    assert "on a GPU" in said
+    text = capsys.readouterr().err
+    assert text.startswith("25 runs to train, ")
+    assert "on a GPU" in text
     Reproduce(scale="paper")._estimate([studies.find("fig1c")])
     assert not capsys.readouterr().err

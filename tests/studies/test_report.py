@@ -1,4 +1,4 @@
-"""The report: everything that was found, on one page that needs nothing else, with all text shown as text."""
+"""The report: all results on one page that needs no other file, with all text escaped."""
 
 import json
 import re
@@ -24,7 +24,7 @@ def test_the_page_has_every_claim_and_every_picture(out: Path) -> None:
     claims = [claim for one in read_all(out) for claim in one.document["claims"]]
     assert len(claims) > 3
     for claim in claims:
-        assert text.count(f">{claim['id']}<") == 2, "on the scoreboard and beside its figure"
+        assert text.count(f">{claim['id']}<") == 2, "on the scoreboard and below its figure"
     assert text.count('src="data:image/png;base64,') == 2
     assert "daybreak reproduce fig1c --scale smoke" in text
     assert "prefers-color-scheme: dark" in text
@@ -44,6 +44,20 @@ def test_text_is_text(out: Path) -> None:
     assert "<script" not in text
     assert "<img src=x>" not in text
     assert "<b>" not in text.replace("<b>A", "")
+
+
+def test_every_verdict_has_a_sign_and_a_meaning(out: Path) -> None:
+    path = out / "emergence" / "fig1c" / "smoke" / "claims.json"
+    kept = path.read_text()
+    document = json.loads(kept)
+    document["claims"][0] |= {"verdict": "outside"}
+    path.write_text(json.dumps(document))
+    text = studies.write_report(out).read_text()
+    path.write_text(kept)
+    assert text.count('<span class="verdict outside">○ outside</span>') == 2, "on the scoreboard and below its figure"
+    assert "1 outside" in text
+    for verdict, meaning in studies.VERDICTS.items():
+        assert f"{verdict}</span><dd>{meaning}" in text
 
 
 def test_the_largest_scale_counts(out: Path) -> None:

@@ -15,7 +15,7 @@ from daybreak.studies import Study, TrainedData
 FAILING = {"A9", "A1c-escape", "B4l-law"}
 
 
-# TrainedData tiny networks is mostly compiling. This one goes all the way here; what the others make of their runs is tested
+# Training tiny networks is mostly compiling. This one goes all the way here; what the others make of their runs is tested
 # on planted ones in emergence/test_verdicts.py.
 TRAINED = ("fig17",)
 SMOKED = [study for study in studies.STUDIES if study.name in TRAINED or not isinstance(study.data, TrainedData)]

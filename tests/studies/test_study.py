@@ -1,8 +1,12 @@
 """Small tools that studies share."""
 
-import numpy as np
+from typing import get_args
 
-from daybreak.studies._study import grid, select, stack, verdict
+import numpy as np
+import pytest
+
+from daybreak.studies import VERDICTS, Claim
+from daybreak.studies._study import Verdict, grid, select, stack, verdict
 
 
 def test_grid_has_every_combination_once() -> None:
@@ -20,3 +24,12 @@ def test_stack_and_select_keep_rows_together() -> None:
 
 def test_verdicts() -> None:
     assert (verdict(True), verdict(False)) == ("holds", "fails")
+    assert (*VERDICTS,) == get_args(Verdict)
+
+
+@pytest.mark.parametrize("note", ["", "The sentence is about T ≥ 128.", "To reach it costs about 12 hours."])
+def test_a_claim_outside_the_grid_states_the_regime_and_its_cost(note: str) -> None:
+    with pytest.raises(ValueError, match="claim A99 is outside: its note must contain"):
+        Claim("A99", "It is sharp.", "", "", "outside", note)
+    whole = "The sentence is about T ≥ 128. To reach it costs about 12 hours on two cores."
+    assert Claim("A99", "It is sharp.", "", "", "outside", whole).verdict == "outside"

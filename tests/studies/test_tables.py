@@ -18,11 +18,11 @@ def test_what_is_written_is_read(tmp_path: Path) -> None:
         "came": np.array([True, False]),
     }
     tables.write(tmp_path, "few", table)
-    found = tables.read(tmp_path / "few.parquet")
-    assert found.keys() == table.keys()
+    read = tables.read(tmp_path / "few.parquet")
+    assert read.keys() == table.keys()
     for name, column in table.items():
-        assert found[name].dtype.kind == column.dtype.kind
-        assert np.array_equal(found[name], column)
+        assert read[name].dtype.kind == column.dtype.kind
+        assert np.array_equal(read[name], column)
     assert csv.read_csv(tmp_path / "few.csv")["name"].to_pylist() == ["a, b", "β"]
     assert sorted(x.name for x in tmp_path.iterdir()) == ["few.csv", "few.parquet"], "nothing half-written is left"
 

@@ -89,7 +89,7 @@ def test_nothing_twice_and_a_lost_run_alone(tmp_path: Path) -> None:
 def test_failed_runs_are_named(tmp_path: Path) -> None:
     """A batch that no memory can hold."""
     impossible = replace(RUNS[0], batch=1 << 45)
-    study = replace(STUDY, measure=TrainedData(lambda scale: [impossible], _tables))
+    study = replace(STUDY, data=TrainedData(lambda scale: [impossible], _tables))
     with pytest.raises(
         WorkError, match=f"1 of 1 runs failed: {impossible.id}. 'daybreak runs show ID --lab .*' says why"
     ):

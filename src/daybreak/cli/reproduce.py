@@ -14,10 +14,11 @@ from daybreak.errors import RequestError
 
 if TYPE_CHECKING:
     from daybreak.studies import Reproduction, Study, StudyStatus
+    from daybreak.studies._study import Verdict
 
 _GPU = 1e13  # operations a second of a good GPU in single precision, kept busy
 _PAPERS = {"emergence": "A", "incremental": "B"}
-_MARKS = {"holds": "[green]holds[/]", "fails": "[red]fails[/]", "undecided": "[yellow]undecided[/]"}
+_COLOURS: "dict[Verdict, str]" = {"holds": "green", "fails": "red", "undecided": "yellow", "outside": "magenta"}
 
 
 @final
@@ -25,8 +26,8 @@ _MARKS = {"holds": "[green]holds[/]", "fails": "[red]fails[/]", "undecided": "[y
 class Reproduce:
     """Reproduce figures of the papers: measurements, laws, claims with verdicts, and the picture.
 
-    Without a name all figures are reproduced. Interrupted or killed while it trains, the same command goes on. What was
-    measured before can be judged again in seconds, with --from-tables.
+    Without a name all figures are reproduced. After an interruption the same command continues. What was measured before
+    can be judged again in seconds, with --from-tables.
     Example: daybreak reproduce fig1c fig2-left --scale laptop --out results
     """
 
@@ -41,9 +42,7 @@ class Reproduce:
     ] = "laptop"
     lab: Annotated[Path, tyro.conf.arg(metavar="DIR", help="Folder in which trained runs are kept.")] = Path("lab")
     out: Annotated[Path, tyro.conf.arg(help="Folder for data, claims, pictures and report.html.")] = Path("results")
-    workers: Annotated[
-        WholeNumber, tyro.conf.arg(help="Cohorts of runs trained at a time; 0: as many as there are cores.")
-    ] = 0
+    workers: Annotated[WholeNumber, tyro.conf.arg(help="Cohorts of runs trained at a time; 0: one per core.")] = 0
     from_tables: Annotated[
         bool,
         tyro.conf.FlagCreatePairsOff,
@@ -52,7 +51,7 @@ class Reproduce:
     list: Annotated[
         bool,
         tyro.conf.FlagCreatePairsOff,
-        tyro.conf.arg(help="List the figures, their cost and how they stand, and do nothing."),
+        tyro.conf.arg(help="List the figures, their cost and their status, and do nothing else."),
     ] = False
     json: Json = False
 
@@ -102,19 +101,19 @@ class Reproduce:
         return done
 
     def _estimate(self, chosen: "Sequence[Study]") -> None:
-        """Say what training will cost, before it begins."""
+        """Print what training will cost, before it begins."""
         from daybreak.lab import Lab
         from daybreak.lab.compute.cost import cost, machine_speed
         from daybreak.studies import TrainedData
 
-        measures = [study.data for study in chosen]
-        runs = {x.id: x for training in measures if isinstance(training, TrainedData) for x in training.runs("paper")}
+        data = [study.data for study in chosen]
+        runs = {x.id: x for training in data if isinstance(training, TrainedData) for x in training.runs("paper")}
         todo = [run for run in runs.values() if not Lab(self.lab).has(run)]
         if todo:
             operations = sum(cost(run).operations for run in todo)
             seconds = operations / machine_speed()
             Console(stderr=True).print(
-                f"{len(todo):,} runs to train, {operations:.1e} operations if each spends its budget: about {clock(seconds)} "
+                f"{len(todo):,} runs to train, {operations:.1e} operations if each uses its whole budget: about {clock(seconds)} "
                 f"on the processor of this machine, {clock(operations / _GPU)} on a GPU that does {_GPU:.0e} a second.",
                 highlight=False,
             )
@@ -123,7 +122,7 @@ class Reproduce:
         from daybreak import studies
         from daybreak.lab import Lab
 
-        stands = studies.statuses(studies.STUDIES, self.out, Lab(self.lab))
+        statuses = studies.statuses(studies.STUDIES, self.out, Lab(self.lab))
         data = {
             "studies": [
                 {
@@ -131,24 +130,24 @@ class Reproduce:
                     "paper": study.paper,
                     "title": study.title,
                     "minutes": dict(study.minutes),
-                    "scales": {scale: asdict(standing) for scale, standing in scales.items()},
+                    "scales": {scale: asdict(status) for scale, status in scales.items()},
                 }
-                for study, scales in zip(studies.STUDIES, stands, strict=True)
+                for study, scales in zip(studies.STUDIES, statuses, strict=True)
             ]
         }
         rows = [
             (study.name, _PAPERS[study.paper], study.title, *(_cell(study.minutes[x], scales[x]) for x in scales))
-            for study, scales in zip(studies.STUDIES, stands, strict=True)
+            for study, scales in zip(studies.STUDIES, statuses, strict=True)
         ]
         columns = ["name", "paper", "figure", "smoke", "laptop", "paper"]
-        title = "Figures, and how they stand at each scale: cost on two cores, runs in the lab, results"
+        title = "Figures and their status at each scale: cost on two cores, runs in the lab, results"
         return Answer(data, lambda console: console.print(table(title, columns, rows)))
 
 
-def _cell(minutes: float, standing: "StudyStatus") -> str:
-    """How a study stands at a scale, for people."""
-    trained = f"{standing.trained:,}/{standing.runs:,} runs" if standing.runs else ""
-    return ", ".join(x for x in (clock(60 * minutes), trained, "done" if standing.results else "") if x)
+def _cell(minutes: float, status: "StudyStatus") -> str:
+    """The status of a study at a scale, as a cell of the list."""
+    trained = f"{status.trained:,}/{status.runs:,} runs" if status.runs else ""
+    return ", ".join(x for x in (clock(60 * minutes), trained, "done" if status.results else "") if x)
 
 
 def show(console: Console, done: "Sequence[Reproduction]", report: Path) -> None:
@@ -156,17 +155,17 @@ def show(console: Console, done: "Sequence[Reproduction]", report: Path) -> None
     for one in done:
         console.print(f"[bold]{one.study.name}[/]  {one.study.title}")
         for claim in one.findings.claims:
-            console.print(f"  {_MARKS[claim.verdict]}  [bold]{claim.id}[/]  ", end="")
+            console.print(f"  [{_COLOURS[claim.verdict]}]{claim.verdict}[/]  [bold]{claim.id}[/]  ", end="")
             console.print(claim.sentence, markup=False, highlight=False)
-            for label, text in (("paper", claim.paper), ("here", claim.ours), ("note", claim.note)):
+            for label, text in (("paper", claim.paper), ("measured", claim.ours), ("note", claim.note)):
                 if text:
                     console.print(
-                        f"         {label:>5}  {text}",
+                        f"      {label:>8}  {text}",
                         markup=False,
                         highlight=False,
                         style="dim" if label == "note" else None,
                     )
         console.print(f"  {one.folder}", highlight=False)
     verdicts = [claim.verdict for one in done for claim in one.findings.claims]
-    console.print(", ".join(f"{verdicts.count(x)} {x}" for x in _MARKS if x in verdicts), highlight=False)
-    console.print(f"All that is in the folder, on one page: {report}", markup=False, highlight=False)
+    console.print(", ".join(f"{verdicts.count(x)} {x}" for x in _COLOURS if x in verdicts), highlight=False)
+    console.print(f"All results in the folder on one page: {report}", markup=False, highlight=False)

@@ -1,5 +1,6 @@
 """What the papers claim: one file per figure, each with measurements, laws, claims and a picture."""
 
+from daybreak.studies._study import VERDICTS as VERDICTS
 from daybreak.studies._study import Claim as Claim
 from daybreak.studies._study import Findings as Findings
 from daybreak.studies._study import Scale as Scale

@@ -1,5 +1,6 @@
 """What a study is: a figure of a paper, with what was measured for it, what it claims, and the picture."""
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from itertools import product
@@ -15,7 +16,15 @@ from daybreak.measure import Law
 from daybreak.training import Run
 
 Scale = Literal["smoke", "laptop", "paper"]
-Verdict = Literal["holds", "fails", "undecided"]
+Verdict = Literal["holds", "fails", "undecided", "outside"]
+VERDICTS: Mapping[Verdict, str] = {
+    "holds": "our measurements agree with the sentence, by the rule of its study",
+    "fails": "our measurements contradict the sentence",
+    "undecided": "our measurements do not decide it",
+    "outside": "our grid does not reach the regime the sentence is about",
+}
+"""What each verdict means, for legends."""
+_OUTSIDE = re.compile(r"The sentence is about .+\. To reach it costs about .+ hours")
 Table = dict[str, NDArray]
 Tables = dict[str, Table]
 
@@ -25,8 +34,9 @@ Tables = dict[str, Table]
 class Claim:
     """One checkable sentence of a paper, what the paper gives for it, what we measured, and the verdict.
 
-    Ids are those of the papers' list; a word behind one (`A8-left`) tells parts of a claim apart. Claims of our own say
-    so where the paper's figure would stand.
+    Ids are those of the papers' list; a word behind one (`A8-left`) distinguishes the parts of a claim. Claims of our own
+    have "ours" in place of the paper's figure. The note of a claim with verdict `outside` contains "The sentence is about
+    REGIME. To reach it costs about N hours".
     """
 
     id: str
@@ -36,6 +46,12 @@ class Claim:
     verdict: Verdict
     note: str = ""
 
+    def __post_init__(self) -> None:
+        if self.verdict == "outside" and not _OUTSIDE.search(self.note):
+            raise ValueError(
+                f"claim {self.id} is outside: its note must contain 'The sentence is about REGIME. To reach it costs about N hours'."
+            )
+
     def as_json(self) -> dict[str, Any]:
         """The claim as plain data."""
         return asdict(self)
@@ -44,7 +60,7 @@ class Claim:
 @final
 @dataclass(frozen=True)
 class Findings:
-    """What a study found: claims with verdicts, and the laws they rest on."""
+    """The findings of a study: claims with verdicts, and the laws they are based on."""
 
     claims: tuple[Claim, ...]
     laws: Mapping[str, Law] = field(default_factory=dict)
@@ -57,7 +73,7 @@ class TrainedData:
 
     Args:
         runs: what to train at a scale, each run once.
-        tables: what their records say, given in the order of the runs; none of them failed.
+        tables: what is measured from their records, in the order of the runs; none of them failed.
     """
 
     runs: Callable[[Scale], list[Run]]
@@ -72,7 +88,7 @@ class Study:
     Args:
         name: what the command calls it, `fig1c`.
         paper: the folder of its paper under `studies/`, `emergence` or `incremental`.
-        title: one line for lists.
+        title: one line, for lists.
         minutes: rough cost on two cores at each scale.
         data: compute the tables at a scale, by mathematics alone or by training.
         judge: laws and claims from the tables.

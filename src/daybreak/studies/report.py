@@ -1,6 +1,6 @@
 """One page of all results in a folder: a scoreboard of claims, then each figure with its laws, verdicts and cost.
 
-The page needs nothing but itself: pictures are part of it, and all text is shown as text.
+The page is one file: pictures are part of it. All text is escaped.
 """
 
 import base64
@@ -10,18 +10,21 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
+from daybreak.studies._study import VERDICTS, Verdict
 from daybreak.studies.catalogue import STUDIES
 from daybreak.studies.results import StudyResult, read_all
 
-_SIGNS = {"holds": "✓", "fails": "✗", "undecided": "?"}
+_SIGNS: dict[Verdict, str] = {"holds": "✓", "fails": "✗", "undecided": "?", "outside": "○"}
 _PAPERS = {
     "emergence": "Paper A: Zucchet, D'Angelo, Lampinen, Chan (2025), The emergence of sparse attention, arXiv 2505.17863",
     "incremental": "Paper B: Yüksel, Alvarez Lucendo, Flammarion (2026), Incremental learning of sparse attention patterns in "
     "transformers, arXiv 2602.19143",
 }
 _STYLE = """
-:root { color-scheme: light dark; --line: #d0d0d0; --soft: #5a5a5a; --holds: #0072B2; --fails: #B34700; }
-@media (prefers-color-scheme: dark) { :root { --line: #444; --soft: #b0b0b0; --holds: #56B4E9; --fails: #E69F00; } }
+:root { color-scheme: light dark; --line: #d0d0d0; --soft: #5a5a5a; --holds: #0072B2; --fails: #B34700;
+  --outside: #7A3E8E; }
+@media (prefers-color-scheme: dark) { :root { --line: #444; --soft: #b0b0b0; --holds: #56B4E9; --fails: #E69F00;
+  --outside: #D7A6E8; } }
 body { font: 16px/1.5 system-ui, sans-serif; max-width: 62rem; margin: 2rem auto; padding: 0 1rem; }
 h1, h2, h3 { line-height: 1.2; }
 h3 { margin-top: 3rem; border-top: 1px solid var(--line); padding-top: 1rem; }
@@ -33,12 +36,13 @@ dl { display: grid; grid-template-columns: max-content 1fr; gap: .2rem .8rem; ma
 dt { color: var(--soft); } dd { margin: 0; overflow-wrap: anywhere; }
 .soft { color: var(--soft); font-size: .9rem; }
 .holds { color: var(--holds); } .fails { color: var(--fails); } .undecided { color: var(--soft); }
+.outside { color: var(--outside); }
 .verdict { font-weight: 600; white-space: nowrap; }
 """
 
 
 def write_report(out: Path) -> Path:
-    """Write `report.html` about all that lies under a folder; returns where it is."""
+    """Write `report.html` with all results under a folder; returns its path."""
     path, part = out / "report.html", out / ".report.part"
     part.write_text(page(read_all(out)), encoding="utf-8")
     part.replace(path)
@@ -59,11 +63,13 @@ def page(results: Iterable[StudyResult]) -> str:
         [
             '<!doctype html>\n<html lang="en">\n<meta charset="utf-8">',
             '<meta name="viewport" content="width=device-width, initial-scale=1">',
-            f"<title>Daybreak: what was found</title>\n<style>{_STYLE}</style>",
-            f"<h1>What was found</h1>\n<p>{len(claims)} claims of {len(results)} figures: {total}.</p>",
+            f"<title>Daybreak: results</title>\n<style>{_STYLE}</style>",
+            f"<h1>Results</h1>\n<p>{len(claims)} claims of {len(results)} figures: {total}.</p>",
             f'<p class="soft">Not in this folder: {missing}.</p>' if missing else "",
             *(f'<p class="soft">{escape(text)}</p>' for text in papers),
-            "<h2>Claims</h2>\n<table>\n<tr><th>verdict<th>claim<th>sentence<th>figure<th>scale",
+            "<h2>Claims</h2>",
+            _facts({f'<span class="{x}">{_SIGNS[x]} {x}</span>': meaning for x, meaning in VERDICTS.items()}),
+            "<table>\n<tr><th>verdict<th>claim<th>sentence<th>figure<th>scale",
             *(_row(one, claim) for one in results for claim in one.document["claims"]),
             "</table>\n<h2>Figures</h2>",
             *(_section(one) for one in results),
@@ -97,9 +103,9 @@ def _section(one: StudyResult) -> str:
 
 
 def _claim(claim: dict[str, Any]) -> str:
-    facts = {"paper": claim["paper"], "here": claim["ours"], "note": claim["note"]}
-    told = _facts({name: escape(str(text)) for name, text in facts.items()})
-    return f"<p>{_verdict(claim)} <b>{escape(str(claim['id']))}</b> {escape(str(claim['sentence']))}</p>\n{told}"
+    facts = {"paper": claim["paper"], "measured": claim["ours"], "note": claim["note"]}
+    details = _facts({name: escape(str(text)) for name, text in facts.items()})
+    return f"<p>{_verdict(claim)} <b>{escape(str(claim['id']))}</b> {escape(str(claim['sentence']))}</p>\n{details}"
 
 
 def _facts(facts: dict[str, str]) -> str:

@@ -1,8 +1,8 @@
-"""Carry out a study and write what came of it: tables, claims, laws, picture.
+"""Carry out a study and write its results: tables, claims, laws, picture.
 
 `OUT/<paper>/<figure>/<scale>/` holds each table as Parquet and CSV, `claims.json`, `figure.png` and `figure.pdf`. Every
-file is written aside and moved into place, so a folder never holds half a file. Networks are trained in a lab, where the
-runs that are there already are not trained again. All that is said follows from the tables, and can be said again from them alone.
+file is written under another name and moved into place, so a folder never holds half a file. Networks are trained in a lab; runs
+that it already has are not trained again. Claims, laws and picture follow from the tables, and can be written again from them.
 """
 
 import json
@@ -22,15 +22,15 @@ from daybreak.studies import tables
 from daybreak.studies._study import Findings, Scale, Study, Tables, TrainedData
 from daybreak.studies.results import CLAIMS, read
 
-_NAMED = 3  # failed runs that a sentence has room for
+_NAMED = 3  # failed runs named in a message
 
 
 @final
 @dataclass(frozen=True)
 class Reproduction:
-    """A study carried out at a scale: what it found, where that lies, and how long it took.
+    """A study carried out at a scale: its findings, their folder, and how long it took.
 
-    Of a study that trains, `runs` is how many runs it rests on and `training_seconds` what they took, whenever that was.
+    For a study that trains, `runs` is the number of its runs and `training_seconds` what all of them took, now or before.
     """
 
     study: Study
@@ -42,7 +42,7 @@ class Reproduction:
     training_seconds: float
 
     def as_json(self) -> dict[str, Any]:
-        """What was found, as plain data."""
+        """The findings as plain data."""
         trained = {"runs": self.runs, "training_seconds": round(self.training_seconds)} if self.runs else {}
         return {
             "study": f"{self.study.paper}/{self.study.name}",
@@ -68,10 +68,10 @@ def reproduce(
     Args:
         study: what to carry out.
         scale: how large.
-        out: where findings go.
-        lab: where runs are kept, if the study trains any. Interrupted, the same call goes on.
-        workers: processes that train; by default as many as there are cores.
-        on_change: called with the state of the training whenever there is news.
+        out: where results are written.
+        lab: where runs are kept, if the study trains any. After an interruption the same call continues.
+        workers: processes that train; by default one per core.
+        on_change: called with the state of the training whenever it changes.
 
     Raises:
         WorkError: if runs failed; the sentence names them.
@@ -96,12 +96,12 @@ def reproduce(
 
 
 def has_tables(study: Study, scale: Scale, out: Path) -> bool:
-    """Whether there is something to judge again."""
+    """Whether there are tables to judge again."""
     return any(_folder(study, scale, out).glob("*.parquet"))
 
 
 def judge_again(study: Study, scale: Scale, out: Path) -> Reproduction:
-    """Judge and draw from the tables that lie under `out`, and write both anew. Nothing is measured or trained.
+    """Judge and draw from the tables under `out`, and write both again. Nothing is measured or trained.
 
     Raises:
         RequestError: if there are none.
@@ -159,7 +159,7 @@ def _trained(
     command: str,
     on_change: Callable[[State], None],
 ) -> list[Saved]:
-    """The runs of a scale as the lab keeps them, after training those that it did not have."""
+    """The runs of a scale as stored in the lab, after training those that it did not have."""
     runs = training.runs(scale)
     executor = LocalExecutor(workers)
     train_missing(runs, lab, executor, command=command, on_change=on_change)
@@ -175,7 +175,7 @@ def _trained(
 
 
 def _undecided(findings: Findings) -> Findings:
-    """Networks this small show that a study works, and say nothing of the paper."""
+    """Networks this small show that a study works, and decide nothing about the paper."""
     note = "Smoke scale: tiny networks, which decide nothing."
     claims = (replace(claim, verdict="undecided", note=f"{note} {claim.note}".strip()) for claim in findings.claims)
     return replace(findings, claims=tuple(claims))

@@ -1,4 +1,4 @@
-"""How far studies have come: which scales have results, and how many of their runs are in a lab."""
+"""The status of studies: which scales have results, and how many of their runs are in a lab."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from daybreak.studies.results import CLAIMS
 @final
 @dataclass(frozen=True)
 class StudyStatus:
-    """How a study stands at a scale: whether its results are written, and how many of its runs are trained."""
+    """A study at a scale: whether its results are written, and how many of its runs are trained."""
 
     results: bool
     runs: int
@@ -21,12 +21,12 @@ class StudyStatus:
 
 
 def statuses(studies: Sequence[Study], out: Path, lab: Lab) -> list[dict[Scale, StudyStatus]]:
-    """How each study stands at each scale."""
+    """The status of each study at each scale."""
     done = {result.id for result in lab.results() if result.outcome != "failed"}
 
-    def standing(study: Study, scale: Scale) -> StudyStatus:
+    def status(study: Study, scale: Scale) -> StudyStatus:
         written = (out / study.paper / study.name / scale / CLAIMS).exists()
         runs = study.data.runs(scale) if isinstance(study.data, TrainedData) else []
         return StudyStatus(written, len(runs), sum(run.id in done for run in runs))
 
-    return [{scale: standing(study, scale) for scale in get_args(Scale)} for study in studies]
+    return [{scale: status(study, scale) for scale in get_args(Scale)} for study in studies]

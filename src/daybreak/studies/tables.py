@@ -1,4 +1,4 @@
-"""Tables of results as files: Parquet for programs, CSV for people."""
+"""Tables of results as files: Parquet for programs, CSV to read."""
 
 from pathlib import Path
 
@@ -10,7 +10,7 @@ from daybreak.studies._study import Table
 
 
 def write(folder: Path, name: str, table: Table) -> None:
-    """Write a table both ways, each aside and then into its place."""
+    """Write a table in both formats, each first under another name and then moved into place."""
     arrow = pa.table(dict(table))
     for suffix, save in ((".parquet", parquet.write_table), (".csv", csv.write_csv)):
         part = folder / f".{name}.part"
@@ -22,11 +22,11 @@ def read(path: Path) -> Table:
     """A table from its Parquet file, of the types it had.
 
     Raises:
-        WorkError: if that is no table.
+        WorkError: if the file is not a table.
     """
     try:
-        found = parquet.read_table(path)
+        arrow = parquet.read_table(path)
     except (OSError, pa.ArrowInvalid):
         raise WorkError(f"{path} is not what a study writes: delete it, and reproduce the figure again.") from None
-    columns = {name: found[name].to_numpy() for name in found.column_names}
+    columns = {name: arrow[name].to_numpy() for name in arrow.column_names}
     return {name: column.astype(str) if column.dtype == object else column for name, column in columns.items()}

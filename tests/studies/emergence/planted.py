@@ -18,7 +18,7 @@ Law = Callable[[Run], float]
 
 
 def tables(name: str, folder: Path, law: Law, train_law: Law | None = None) -> Tables:
-    """The tables of a study at laptop scale if each run emerged when a law says, give or take 2 %."""
+    """The tables of a study at laptop scale if each run emerged when a law predicts, with noise of 2 %."""
     training = studies.find(name).data
     assert isinstance(training, TrainedData)
     lab, rng = Lab(folder / "lab").open(), np.random.default_rng(0)

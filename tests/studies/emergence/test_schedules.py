@@ -15,7 +15,7 @@ _STUDY = studies.find("schedules")
 
 
 def _times(adaptive: float, constant: float, clean_end: float = 0.99, off: float = 0.03) -> Table:
-    """Five seeds of each condition; times are those of none, 1000 steps, divided by the given factors, give or take 3 %."""
+    """Five seeds of each condition; times are those of none, 1000 steps, divided by the given factors, with noise of 3 %."""
     rng, rows = np.random.default_rng(0), []
     for task in ("recall", "regression"):
         best = clean_end if task == "recall" else 1 - clean_end
@@ -64,13 +64,13 @@ def test_verdicts_follow() -> None:
 
 
 def test_tables_are_read_off_records(tmp_path: Path) -> None:
-    """Runs with repetition emerge twice as soon, on clean data 10 % later; adaptive ones were shown none from there on."""
+    """Runs with repetition emerge twice as fast, on clean data 10 % later; adaptive ones have no repetition from there on."""
 
     def clean(run: Run) -> float:
         return 1000.0 if run.task.B == 1 and run.task.p == 0 else 500.0  # pyright: ignore[reportAttributeAccessIssue]
 
-    found = tables("schedules", tmp_path, clean, lambda run: clean(run) / 1.1)
-    times = found["times"]
+    planted = tables("schedules", tmp_path, clean, lambda run: clean(run) / 1.1)
+    times = planted["times"]
     for task in ("recall", "regression"):
         gain, _ = schedules.speed_up(times, task, schedules.best_adaptive(times, task), "none")
         assert gain == pytest.approx(2, rel=0.1)
@@ -79,5 +79,5 @@ def test_tables_are_read_off_records(tmp_path: Path) -> None:
     assert np.all(times["restored"][times["condition"] == "none"] == 0)
     switched = times["condition"] == "switch at 300, p = 0.9"
     np.testing.assert_allclose(times["restored"][switched], 300, rtol=0.05)
-    findings = _STUDY.judge(found)
-    _STUDY.draw(found, findings).savefig(tmp_path / "figure.png")
+    findings = _STUDY.judge(planted)
+    _STUDY.draw(planted, findings).savefig(tmp_path / "figure.png")

@@ -42,14 +42,14 @@ def test_rows_are_runs_and_those_that_diverged_are_left_out(tmp_path: Path) -> N
     assert table["plateau"][1] - table["plateau"][0] == pytest.approx(100, abs=1)
     assert table["plateau"][2] == 780
     assert table["configuration"][0] == table["configuration"][1] != table["configuration"][2]
-    half = _trained.ends(saved, "clean_loss", lambda _: 0.5, "half")
+    half = _trained.plateau_columns_at(saved, "clean_loss", lambda _: 0.5, "half")
     assert half["plateau_half"][:2].tolist() == pytest.approx([300, 400], abs=0.1)
-    assert _trained.at(table | half, "half")["plateau"][0] == half["plateau_half"][0]
+    assert _trained.with_plateaus_at(table | half, "half")["plateau"][0] == half["plateau_half"][0]
 
 
 def test_curves_are_thinned_and_spread(tmp_path: Path) -> None:
     saved = _saved(tmp_path, [made.run(0), made.run(1)], [made.record(9000, count=1001), made.record(count=21)])
-    table = _trained.thinned(saved, ("T",), ("clean_loss", "attention"))
+    table = _trained.curve_table(saved, ("T",), ("clean_loss", "attention"))
     first = table["seed"] == 0
     assert first.sum() == 100
     assert (~first).sum() == 21
@@ -63,7 +63,7 @@ def test_the_learning_rate_with_the_shorter_plateaus_is_kept_for_each_setting() 
         "learning_rate": np.array([1e-4, 1e-4, 3e-4, 3e-4, 1e-4, 3e-4]),
         "plateau": np.array([100.0, 120.0, 90.0, 140.0, 300.0, 200.0]),
     }
-    assert _trained.tuned(table, ("d",))["plateau"].tolist() == [100.0, 120.0, 200.0]
+    assert _trained.at_best_learning_rate(table, ("d",))["plateau"].tolist() == [100.0, 120.0, 200.0]
 
 
 def test_intervals_of_sums_and_differences() -> None:
@@ -74,21 +74,23 @@ def test_intervals_of_sums_and_differences() -> None:
         for C, b in ((2, 0.8), (9, 0.3))
     ]
     first, second = (measure.fit_law("C * d**a * T**b", x) for x in tables)
-    both = _trained.combined(first, {"a": 1, "b": 1})
+    both = _trained.interval_of_sum(first, {"a": 1, "b": 1})
     assert both.low < 2.1 < both.high
-    alone = _trained.combined(first, {"a": 1})
+    alone = _trained.interval_of_sum(first, {"a": 1})
     assert alone == pytest.approx(first.intervals["a"])
-    gap = _trained.difference(first, second, "b")
+    gap = _trained.interval_of_difference(first, second, "b")
     assert gap.low < 0.5 < gap.high
     assert gap.high - gap.low < 0.2
 
 
 def test_verdicts_by_intervals() -> None:
-    assert _trained.above(Interval(0.1, 0.3)) == "holds"
-    assert _trained.above(Interval(-0.1, 0.3)) == "undecided"
-    assert _trained.above(Interval(0.1, 0.3), 0.5) == "fails"
+    assert _trained.verdict_above(Interval(0.1, 0.3)) == "holds"
+    assert _trained.verdict_above(Interval(-0.1, 0.3)) == "undecided"
+    assert _trained.verdict_above(Interval(0.1, 0.3), 0.5) == "fails"
     assert _trained.all_of(["holds", "undecided"]) == "undecided"
     assert _trained.all_of(["holds", "undecided", "fails"]) == "fails"
+    assert _trained.all_of(["holds", "undecided", "outside"]) == "outside"
+    assert _trained.all_of(["outside", "fails"]) == "fails"
     assert _trained.all_of(["holds", "holds"]) == "holds"
 
 

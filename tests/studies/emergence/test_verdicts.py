@@ -43,13 +43,13 @@ def test_figure_3(tmp_path: Path) -> None:
 
 
 def test_figure_4(tmp_path: Path) -> None:
-    found = findings("fig4", tmp_path / "a", _recall)
-    assert {claim.id: claim.verdict for claim in found.claims} == {
+    results = findings("fig4", tmp_path / "a", _recall)
+    assert {claim.id: claim.verdict for claim in results.claims} == {
         "A4": "holds",
         "A4-law": "holds",
         "A4-sharp": "holds",
     }
-    assert found.laws["above the guess"].coefficients["b"] == pytest.approx(2.25, abs=0.1)
+    assert results.laws["above the guess"].coefficients["b"] == pytest.approx(2.25, abs=0.1)
     assert verdicts("fig4", tmp_path / "b", lambda run: _recall(run, N=0.9))["A4"] == "fails"
 
 
@@ -71,10 +71,10 @@ def test_figure_11(tmp_path: Path) -> None:
 
 
 def test_figure_12(tmp_path: Path) -> None:
-    sooner = lambda run: _figure_3(run, p=0.5)  # noqa: E731
-    found = verdicts("fig12", tmp_path, _figure_3, sooner)
-    assert found["A12"] == "holds"
-    assert found["A12-temporary"] == "fails", "the planted drop is as sharp as the plateau is short"
+    earlier = lambda run: _figure_3(run, p=0.5)  # noqa: E731
+    results = verdicts("fig12", tmp_path, _figure_3, earlier)
+    assert results["A12"] == "holds"
+    assert results["A12-temporary"] == "fails", "the planted drop is as sharp as the plateau is short"
 
 
 def test_figure_13(tmp_path: Path) -> None:

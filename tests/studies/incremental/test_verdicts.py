@@ -81,11 +81,11 @@ def test_figure_5() -> None:
 
 
 def test_a_part_of_the_seeds_decides_nothing() -> None:
-    found = {
+    results = {
         count: verdicts("b-online", lambda run, n=count: paper(run) if run.seed < n else late(run))
         for count in (2, 3, 4)
     }
-    assert [x["B6-9-online"] for x in found.values()] == ["fails", "undecided", "holds"]
+    assert [x["B6-9-online"] for x in results.values()] == ["fails", "undecided", "holds"]
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from daybreak.studies._study import Scale, Table, Tables, TrainedData, Verdict, 
 from daybreak.training import to_json
 
 Sweeps = Mapping[Scale, str]
-"""What to train at each scale, as a sweep file would say it."""
+"""What to train at each scale, as the text of a sweep file."""
 
 TINY = """
 evaluation = 64
@@ -30,7 +30,7 @@ optimizer.learning_rate = 0.01
 stop.every = 10
 stop.budget = 400
 """
-"""What a sweep at smoke scale begins with: the smallest networks that still learn."""
+"""Start of every sweep at smoke scale: the smallest networks that still learn."""
 
 CORNER = """
 [[grid]]
@@ -39,7 +39,15 @@ where = "T == 4 or d == 2"
 task.T = [4, 8]
 task.d = [2, 4]
 """
-"""The fewest shapes that tell d and T apart, for smoke scale."""
+"""The fewest shapes that separate the effects of d and T, for smoke scale."""
+
+TINY_RECALL = """
+[[grid]]
+preset = "paper-a-recall"
+model.layers = 2
+stop.level = 0.9
+"""
+"""A recall that tiny networks learn, for smoke scale; N and V are to follow."""
 
 SCORED = """
 [[grid]]
@@ -68,11 +76,11 @@ def plateaus(saved: Sequence[Saved], settings: Sequence[str]) -> Table:
     """
     kept = [x for x in saved if x.result.outcome != "diverged"]
     lengths = [x.result.plateau for x in kept if x.result.plateau is not None]
-    made = _settings(kept, settings)
-    rows = np.array([repr(row) for row in zip(*(x.tolist() for x in made.values()), strict=True)])
+    columns = _settings(kept, settings)
+    rows = np.array([repr(row) for row in zip(*(x.tolist() for x in columns.values()), strict=True)])
     return {
         "id": np.array([x.result.id for x in kept]),
-        **made,
+        **columns,
         "seed": np.array([x.run.seed for x in kept]),
         "plateau": np.array([x.length for x in lengths]),
         "censored": np.array([x.censored for x in lengths]),
@@ -80,38 +88,38 @@ def plateaus(saved: Sequence[Saved], settings: Sequence[str]) -> Table:
     }
 
 
-def ends(saved: Sequence[Saved], curve: str, level: Callable[[Saved], float], suffix: str) -> Table:
+def plateau_columns_at(saved: Sequence[Saved], curve: str, level: Callable[[Saved], float], suffix: str) -> Table:
     """Columns with the plateaus of a curve at another level, for the rows of `plateaus`."""
-    found = [_end(x, curve, level(x)) for x in saved if x.result.outcome != "diverged"]
+    lengths = [_plateau_at(x, curve, level(x)) for x in saved if x.result.outcome != "diverged"]
     return {
-        f"plateau_{suffix}": np.array([end.length for end in found]),
-        f"censored_{suffix}": np.array([end.censored for end in found]),
+        f"plateau_{suffix}": np.array([x.length for x in lengths]),
+        f"censored_{suffix}": np.array([x.censored for x in lengths]),
     }
 
 
-def at(table: Table, suffix: str) -> Table:
-    """The table with the plateaus of a suffix in the place of those at the runs' own level."""
+def with_plateaus_at(table: Table, suffix: str) -> Table:
+    """The table with the plateaus of a suffix in place of those at the level of the stop rule."""
     return table | {name: table[f"{name}_{suffix}"] for name in ("plateau", "censored")}
 
 
-def tuned(table: Table, settings: Sequence[str]) -> Table:
+def at_best_learning_rate(table: Table, settings: Sequence[str]) -> Table:
     """For each combination of settings, the runs at the learning rate with the shortest plateaus on average."""
-    here = np.unique(np.column_stack([table[name] for name in settings]), axis=0, return_inverse=True)[1].reshape(-1)
-    kept = np.zeros(here.size, np.bool_)
-    for number in np.unique(here):
-        rates = np.unique(table["learning_rate"][here == number])
-        rows = [(here == number) & (table["learning_rate"] == rate) for rate in rates]
+    groups = np.unique(np.column_stack([table[name] for name in settings]), axis=0, return_inverse=True)[1].reshape(-1)
+    kept = np.zeros(groups.size, np.bool_)
+    for group in np.unique(groups):
+        rates = np.unique(table["learning_rate"][groups == group])
+        rows = [(groups == group) & (table["learning_rate"] == rate) for rate in rates]
         kept |= min(rows, key=lambda x: table["plateau"][x].mean())
     return select(table, kept)
 
 
-def typical(table: Table, rows: Bools) -> float:
-    """Geometric mean of the plateaus in some rows; censored ones count as if they ended."""
+def geometric_mean(table: Table, rows: Bools) -> float:
+    """Geometric mean of the plateaus in some rows; a censored one counts as if it ended where it was cut."""
     return float(np.exp(np.log(table["plateau"][rows]).mean()))
 
 
-def thinned(saved: Sequence[Saved], settings: Sequence[str], names: Sequence[str]) -> Table:
-    """Curves of all runs below each other, about a hundred evaluations of each; arrays are spread over columns."""
+def curve_table(saved: Sequence[Saved], settings: Sequence[str], names: Sequence[str]) -> Table:
+    """Curves of all runs below each other, about a hundred evaluations of each; one column for each entry of an array."""
     parts = []
     for x in saved:
         assert x.record is not None  # noqa: S101
@@ -125,7 +133,7 @@ def thinned(saved: Sequence[Saved], settings: Sequence[str], names: Sequence[str
 
 
 def law(form: str, table: Table) -> Law:
-    """A law by censored maximum likelihood; intervals from drawing configurations again where there are enough."""
+    """A law by censored maximum likelihood; intervals by cluster bootstrap over configurations where there are enough."""
     return laws.fit(form, table, "tobit").law
 
 
@@ -134,36 +142,36 @@ def published(figure: int) -> list[Published]:
     return [x for x in PUBLISHED if x.source == f"paper A, figure {figure}"]
 
 
-def combined(law: Law, parts: Mapping[str, float]) -> Interval:
+def interval_of_sum(law: Law, parts: Mapping[str, float]) -> Interval:
     """The 95 % interval of a weighted sum of exponents of a law."""
     weights = np.array([parts.get(name, 0.0) for name in law.coefficients])
-    reach = stats.t.ppf(0.975, law.freedom) * np.sqrt(weights @ law.covariance @ weights)
+    half_width = stats.t.ppf(0.975, law.freedom) * np.sqrt(weights @ law.covariance @ weights)
     centre = sum(weight * law.coefficients[name] for name, weight in parts.items())
-    return Interval(float(centre - reach), float(centre + reach))
+    return Interval(float(centre - half_width), float(centre + half_width))
 
 
-def difference(first: Law, second: Law, name: str) -> Interval:
-    """The 95 % interval of how much larger an exponent is in the first of two laws of different runs."""
+def interval_of_difference(first: Law, second: Law, name: str) -> Interval:
+    """The 95 % interval of the difference of an exponent between two laws of different runs."""
     centre = first.coefficients[name] - second.coefficients[name]
     widths = [x.intervals[name].high - x.intervals[name].low for x in (first, second)]
-    reach = float(np.linalg.norm(widths)) / 2
-    return Interval(centre - reach, centre + reach)
+    half_width = float(np.linalg.norm(widths)) / 2
+    return Interval(centre - half_width, centre + half_width)
 
 
-def within(interval: Interval, figure: float, tolerance: float) -> Verdict:
-    """`holds` if an interval lies within the tolerance of a figure, `fails` if it lies beyond, otherwise `undecided`.
+def verdict_within(interval: Interval, value: float, tolerance: float) -> Verdict:
+    """`holds` if an interval lies within a tolerance of a value, `fails` if it lies entirely outside, otherwise `undecided`.
 
     Example:
-        >>> [within(Interval(*x), 1.0, 0.2) for x in ((0.9, 1.1), (1.3, 1.5), (1.1, 1.3))]
+        >>> [verdict_within(Interval(*x), 1.0, 0.2) for x in ((0.9, 1.1), (1.3, 1.5), (1.1, 1.3))]
         ['holds', 'fails', 'undecided']
     """
-    low, high = figure - tolerance, figure + tolerance
+    low, high = value - tolerance, value + tolerance
     if low <= interval.low and interval.high <= high:
         return "holds"
     return "fails" if interval.high < low or interval.low > high else "undecided"
 
 
-def above(interval: Interval, bound: float = 0.0) -> Verdict:
+def verdict_above(interval: Interval, bound: float = 0.0) -> Verdict:
     """`holds` if an interval lies above a bound, `fails` if below, otherwise `undecided`."""
     if interval.low > bound:
         return "holds"
@@ -171,23 +179,24 @@ def above(interval: Interval, bound: float = 0.0) -> Verdict:
 
 
 def all_of(verdicts: Iterable[Verdict]) -> Verdict:
-    """The verdict on a claim of several parts."""
-    parts = set(verdicts)
-    return "fails" if "fails" in parts else "undecided" if "undecided" in parts else "holds"
+    """The verdict on a claim of several parts: the first of fails, outside, undecided that a part has, otherwise holds."""
+    order: tuple[Verdict, ...] = ("fails", "outside", "undecided", "holds")
+    parts: list[Verdict] = [*verdicts, "holds"]
+    return min(parts, key=order.index)
 
 
 def agrees(law: Law, paper: Published, columns: Mapping[str, str], tolerance: float = 0.2) -> Verdict:
     """Whether exponents of a law, each the power of a column, are those of a published law within a tolerance."""
-    return all_of(within(law.intervals[x], paper.exponents[column], tolerance) for x, column in columns.items())
+    return all_of(verdict_within(law.intervals[x], paper.exponents[column], tolerance) for x, column in columns.items())
 
 
 def format_interval(interval: Interval) -> str:
-    """An interval for people."""
+    """An interval as claims state it."""
     return f"[{interval.low:.2f}, {interval.high:.2f}]"
 
 
 def grid_of(table: Table, *names: str) -> str:
-    """Which values were measured, how often, and how many runs did not emerge."""
+    """Which values were measured, with how many seeds and runs, and how many of them are censored."""
     axes = ", ".join(f"{name} in {{{', '.join(f'{x:g}' for x in np.unique(table[name]))}}}" for name in names)
     count = np.unique(table["configuration"], return_counts=True)[1]
     seeds = f"{count.min()}" if count.min() == count.max() else f"{count.min()} to {count.max()}"
@@ -199,7 +208,7 @@ def _settings(saved: Sequence[Saved], names: Sequence[str]) -> Table:
     return {name: np.array([row[name] for row in rows]) for name in names}
 
 
-def _end(saved: Saved, curve: str, level: float) -> Plateau:
+def _plateau_at(saved: Saved, curve: str, level: float) -> Plateau:
     record = saved.record
     assert record is not None  # noqa: S101
     direction = "up" if curve.endswith("accuracy") else "down"

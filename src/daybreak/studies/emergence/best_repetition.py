@@ -1,4 +1,4 @@
-"""The schedule of repetition that brings emergence forward most, on the flow: what the paper proposes (A7), optimised."""
+"""The schedule of repetition that makes attention emerge earliest, on the flow: what the paper proposes (A7), optimised."""
 
 import numpy as np
 
@@ -7,7 +7,10 @@ from daybreak.studies._study import Claim, Findings, Scale, Study, Table, Tables
 
 _CONSTANTS = np.linspace(0, 0.95, 39)
 _HIGH = 0.99  # of the adaptive rule: the flow is stiff at 1, and no data are all alike
-_FALLS = {"patient": 0.2, "hasty": 0.5}  # share of the starting training loss at which adaptive rules restore diversity
+_FALLS = {
+    "patient": 0.2,
+    "hasty": 0.5,
+}  # fraction of the initial training loss at which adaptive rules restore diversity
 
 
 def _measure(scale: Scale) -> Tables:
@@ -43,7 +46,7 @@ def _row(T: float, d: float) -> dict[str, float]:
 
 
 def patient(T: float, d: float, high: float = _HIGH, below: float = 0.2) -> theory.ScheduledPlateau:
-    """What becomes of a rule that repeats until the training loss is at a share of its start, and sees nothing else."""
+    """The plateau under a rule that repeats until the training loss is at a fraction of its start, and uses nothing else."""
     line = theory.flow(T, d, p=high, times=np.linspace(0, float(theory.plateau(T, d)), 4000))
     at = measure.plateau(line.t, line.loss, below * line.loss[0]).length
     return theory.scheduled_plateau(T, d, [at], [high, 0.0])
@@ -60,7 +63,7 @@ def _judge(tables: Tables) -> Findings:
     claims = (
         Claim(
             id="R1",
-            sentence="A p that changes over time beats every constant p, under the clean loss.",
+            sentence="A p that changes over time gives a shorter clean plateau than every constant p.",
             paper="proposed, not done (Discussion)",
             ours=f"one switch is {gain.min():.2f} to {gain.max():.2f} times faster than the best constant p, and {over_none.min():.1f} to "
             f"{over_none.max():.1f} times faster than none",
@@ -69,23 +72,24 @@ def _judge(tables: Tables) -> Findings:
         ),
         Claim(
             id="R2",
-            sentence="The best p(t) is a switch: all repetition until attention has grown, then none.",
+            sentence="The best p(t) is a switch: full repetition until attention has grown, then none.",
             paper="ours, not the paper's",
             ours=f"descent over {best['p'].size} free pieces ends with {at_ends:.0%} of them at 0 or 1, and a plateau "
             f"{best['plateau'][0] / switch - 1:+.1%} off that of the best switch",
             verdict=verdict(at_ends >= 0.85 and abs(best["plateau"][0] / switch - 1) <= 0.02),
-            note=f"T = {best['T'][0]:g}, d = {best['d'][0]:g}, from p = 0.5 everywhere. The velocity is affine in p: Pontryagin says "
-            "so. Holds if 85 % are within 0.02 of an end (one piece contains the switch) and the plateaus agree within 2 %.",
+            note=f"T = {best['T'][0]:g}, d = {best['d'][0]:g}, from p = 0.5 everywhere. The velocity is affine in p, so Pontryagin's "
+            "principle gives a switch. Holds if 85 % are within 0.02 of an end (one piece contains the switch) and the "
+            "plateaus agree within 2 %.",
         ),
         Claim(
             id="R3",
-            sentence="A rule that only sees the training loss comes close, if it is patient: repeat until the loss is at a fifth.",
+            sentence="A rule that only uses the training loss comes close to the best switch: repeat until that loss is at a fifth.",
             paper="proposed, not done (Discussion)",
             ours=f"{patient.min():.0%} to {patient.max():.0%} later than the best switch; {hasty.min():.0%} to {hasty.max():.0%} "
             "if diversity is restored when the loss has halved",
             verdict=verdict(patient.max() <= 0.15),
             note=f"{where}; p = {_HIGH:g} before the switch. Holds if at most 15 % are lost. "
-            "The fifth was chosen after seeing what a half loses.",
+            "The fifth was chosen after we had seen the result for a half.",
         ),
     )
     return Findings(claims)

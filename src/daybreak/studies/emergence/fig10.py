@@ -1,4 +1,4 @@
-"""Figure 10: with cross-sample repetition the repeated direction learns first, then attention, then the rest."""
+"""Figure 10: with cross-sample repetition the repeated direction is learned first, then attention, then the rest."""
 
 import numpy as np
 
@@ -41,13 +41,13 @@ def _judge(tables: Tables) -> Findings:
             ]
             rises[p] = at
     ordered = all(a < b < c for a, b, c in rises.values())
-    said = "; ".join(f"p = {p:g}: w̃ {a:.0f}, α {b:.0f}, w {c:.0f}" for p, (a, b, c) in rises.items())
+    text = "; ".join(f"p = {p:g}: w̃ {a:.0f}, α {b:.0f}, w {c:.0f}" for p, (a, b, c) in rises.items())
     claims = (
         Claim(
             id="A10",
-            sentence="The repeated direction w̃ learns first, then attention α, then the other directions w (T = 512, d = 64).",
+            sentence="The repeated direction w̃ is learned first, then attention α, then the other directions w (T = 512, d = 64).",
             paper="seen in the plot",
-            ours=f"time at which each reaches half of its final value: {said}",
+            ours=f"time at which each reaches half of its final value: {text}",
             verdict=verdict(ordered),
         ),
         Claim(
@@ -85,7 +85,7 @@ def _draw(tables: Tables, findings: Findings):
 STUDY = Study(
     name="fig10",
     paper="emergence",
-    title="Cross-sample repetition: who learns first",
+    title="Cross-sample repetition: what is learned first",
     minutes={"smoke": 0.1, "laptop": 0.1, "paper": 0.1},
     data=_measure,
     judge=_judge,

@@ -7,7 +7,7 @@ from daybreak.lab import Saved
 from daybreak.studies._study import Claim, Findings, Study, Tables, verdict
 from daybreak.studies.emergence import _trained
 
-_HIGH = 0.9  # share of the height of a plateau, below which it is over
+_HIGH = 0.9  # fraction of the height of a plateau below which it is over
 
 _SWEEPS: _trained.Sweeps = {
     "smoke": f"{_trained.TINY}\n"
@@ -38,7 +38,7 @@ def _tables(saved: list[Saved]) -> Tables:
     runs = _trained.plateaus(saved, ("T", "d"))
     return {
         "plateaus": runs | {"begun": np.array([_begun(x) for x in saved if x.result.outcome != "diverged"])},
-        "curves": _trained.thinned(saved, ("T", "d"), ("clean_loss",)),
+        "curves": _trained.curve_table(saved, ("T", "d"), ("clean_loss",)),
     }
 
 
@@ -55,14 +55,14 @@ def _begun(saved: Saved) -> float:
 
 def _judge(tables: Tables) -> Findings:
     runs = tables["plateaus"]
-    share = runs["begun"] / runs["plateau"]
-    by_d = {d: share[runs["d"] == d] for d in np.unique(runs["d"])}
+    fraction = runs["begun"] / runs["plateau"]
+    by_d = {d: fraction[runs["d"] == d] for d in np.unique(runs["d"])}
     text = "; ".join(f"d {d:g}: {x.min():.0%} to {x.max():.0%}" for d, x in by_d.items())
     claim = Claim(
         id="A11",
-        sentence="The loss of a Transformer sits on a plateau and then drops sharply.",
+        sentence="The loss of a Transformer stays on a plateau and then drops sharply.",
         paper="seen in the plot (T = 128)",
-        ours=f"share of the steps to loss 0.1 that were spent on the plateau: {text}",
+        ours=f"fraction of the steps to loss 0.1 that were spent on the plateau: {text}",
         verdict="undecided" if runs["censored"].any() else verdict(min(x.mean() for x in by_d.values()) >= 0.7),
         note=f"Grid: {_trained.grid_of(runs, 'T', 'd')}. Holds if the plateau takes at least 70 % of the time on average for every d. "
         "It is over when the loss falls to nine tenths of its height, which depends on W* and so on the seed; a first version took 0.45 "

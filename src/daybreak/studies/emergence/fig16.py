@@ -1,4 +1,4 @@
-"""Figure 16: on training data, repetition always makes recall emerge sooner."""
+"""Figure 16: on training data, repetition always makes recall emerge earlier."""
 
 from daybreak.lab import Saved
 from daybreak.studies._study import Claim, Findings, Study, Tables, verdict
@@ -7,24 +7,24 @@ from daybreak.studies.emergence.fig4 import above_guess
 
 
 def _tables(saved: list[Saved]) -> Tables:
-    trained = _trained.ends(saved, "train_accuracy", above_guess, "train")
+    trained = _trained.plateau_columns_at(saved, "train_accuracy", above_guess, "train")
     return {
         "plateaus": _trained.plateaus(saved, fig5.SETTINGS) | trained,
-        "curves": _trained.thinned(saved, fig5.SETTINGS, ("train_accuracy",)),
+        "curves": _trained.curve_table(saved, fig5.SETTINGS, ("train_accuracy",)),
     }
 
 
 def _judge(tables: Tables) -> Findings:
-    runs = _trained.at(tables["plateaus"], "train")
+    runs = _trained.with_plateaus_at(tables["plateaus"], "train")
     by_B, by_p = fig5.gains(runs, "B"), fig5.gains(runs, "p")
     claim = Claim(
         id="A16",
-        sentence="On training data, every amount of repetition makes recall emerge sooner.",
+        sentence="On training data, every amount of repetition makes recall emerge earlier.",
         paper="seen in the plot (N = 32, V = 256)",
-        ours=f"times sooner: {fig5.format_factors(by_B, 'B')}; {fig5.format_factors(by_p, 'p')}",
+        ours=f"times faster: {fig5.format_factors(by_B, 'B')}; {fig5.format_factors(by_p, 'p')}",
         verdict=verdict(min(*by_B.values(), *by_p.values()) > 1),
         note=f"Grid: {_trained.grid_of(runs, 'N', 'V', 'B', 'p')}; the runs of figure 5. Level of accuracy on data like those of training: "
-        "a fifth of the way from 1/N to 1. With large B that is also how the most frequent value scores. Holds if every factor "
+        "a fifth of the way from 1/N to 1. With large B, answering the most frequent value reaches it too. Holds if every factor "
         "is above 1.",
     )
     return Findings((claim,))

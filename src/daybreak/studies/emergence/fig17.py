@@ -11,15 +11,7 @@ from daybreak.training import to_json
 _CURVES = ("clean_accuracy", "value_to_key", "attention")
 
 _SWEEPS: _trained.Sweeps = {
-    "smoke": f"{_trained.TINY}\n"
-    """
-[[grid]]
-preset = "paper-a-recall"
-task.N = 3
-task.V = 24
-model.layers = 2
-stop.level = 0.9
-""",
+    "smoke": f"{_trained.TINY}{_trained.TINY_RECALL}\ntask.N = 3\ntask.V = 24",
     # Runs of examples/forecast.toml.
     "laptop": """
 preset = "paper-a-recall"
@@ -41,12 +33,12 @@ stop.level = 0.6
 def _tables(saved: list[Saved]) -> Tables:
     return {
         "rises": _rises(saved),
-        "curves": _trained.thinned(saved, ("N", "V"), _CURVES),
+        "curves": _trained.curve_table(saved, ("N", "V"), _CURVES),
     }
 
 
 def _rises(saved: list[Saved]) -> dict[str, np.ndarray]:
-    """For each run: which layer copies and which selects, how far their heads differ, and when each rose half-way."""
+    """For each run: the layers that copy and select, by how much their heads differ, and when each was half-way."""
     rows = []
     for x in saved:
         assert x.record is not None  # noqa: S101
@@ -72,7 +64,7 @@ def _rises(saved: list[Saved]) -> dict[str, np.ndarray]:
 
 
 def _half_way(steps: np.ndarray, curve: np.ndarray) -> float:
-    """The step after which a curve stays beyond half-way from its start to its end."""
+    """The step after which a curve stays above half-way from its start to its end."""
     below = np.flatnonzero(curve < (curve[0] + curve[-1]) / 2)
     return float(steps[min(below[-1] + 1, steps.size - 1)]) if below.size else float(steps[0])
 
@@ -91,7 +83,7 @@ def _judge(tables: Tables) -> Findings:
             id="A17",
             sentence="Accuracy rises together with attention from values to their keys and from the query to the answer.",
             paper="seen in the plot (N = 32, V = 256)",
-            ours="half-way in attention, as a share of the step at which accuracy is: "
+            ours="step at which attention is half-way over the step at which accuracy is: "
             + "; ".join(f"{name} {x.min():.2f} to {x.max():.2f}" for name, x in ratios.items()),
             verdict=verdict(all(together)),
             note=f"{grid}. Copying is attention from each value to its key, selecting from the query to the answer's value, in the layer "
@@ -104,11 +96,11 @@ def _judge(tables: Tables) -> Findings:
             paper="layers 3 and 4 of 4",
             ours=layers,
             verdict=verdict(bool(np.all(rises["copy_layer"] < rises["select_layer"]))),
-            note=f"{grid}. Holds if the layer that copies stands before the one that selects in every run.",
+            note=f"{grid}. Holds if the layer that copies is earlier than the one that selects in every run.",
         ),
         Claim(
             id="A17-heads",
-            sentence="The heads of a layer agree.",
+            sentence="The heads of a layer have similar attention to the relevant tokens.",
             paper="all heads of a layer have similar attention to relevant tokens",
             ours="largest minus smallest attention of a head at the end: "
             + "; ".join(f"{name} {x.min():.2f} to {x.max():.2f}" for name, x in spread.items()),

@@ -1,4 +1,4 @@
-"""Figure 1a: the reduced dynamics sit on a plateau and then drop sharply."""
+"""Figure 1a: the loss of the reduced dynamics stays on a plateau and then drops sharply."""
 
 import numpy as np
 
@@ -21,19 +21,19 @@ def _curve(d: int, times: np.ndarray) -> Table:
 
 def _judge(tables: Tables) -> Findings:
     curves = tables["curves"]
-    shares = []
+    fractions = []
     for d in np.unique(curves["d"]):
         rows = curves["d"] == d
         time, loss = curves["time"][rows], curves["loss"][rows]
         begin, end = (measure.plateau(time, loss, level=x / 2).length for x in (_HIGH, _LOW))
-        shares.append(begin / end)
+        fractions.append(begin / end)
     claim = Claim(
         id="A1a",
         sentence="The reduced dynamics show an initial plateau, then a sharp drop of the loss (T = 512, several d).",
         paper="seen in the plot",
-        ours=f"the loss keeps 90 % of its start for {min(shares):.0%} of the time it takes to fall to 20 %, or more",
-        verdict=verdict(min(shares) >= 0.8),
-        note="Holds if that share is at least 80 % for every d.",
+        ours=f"the loss stays above 90 % of its start for at least {min(fractions):.0%} of the time it takes to fall to 20 %",
+        verdict=verdict(min(fractions) >= 0.8),
+        note="Holds if that fraction is at least 80 % for every d.",
     )
     return Findings((claim,))
 

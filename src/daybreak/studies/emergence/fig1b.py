@@ -6,7 +6,7 @@ from daybreak import measure, pictures, theory
 from daybreak.studies._study import Claim, Findings, Scale, Study, Tables, verdict
 
 _T, _D = 512, 64
-_SHARE = 0.1  # of the final value: when a variable counts as moving
+_FRACTION = 0.1  # of the final value: when a variable counts as moving
 
 
 def _measure(scale: Scale) -> Tables:
@@ -16,8 +16,8 @@ def _measure(scale: Scale) -> Tables:
 
 def _judge(tables: Tables) -> Findings:
     curve = tables["curve"]
-    w = measure.plateau(curve["time"], curve["w"], level=_SHARE * np.sqrt(_D), direction="up").length
-    alpha = measure.plateau(curve["time"], curve["alpha"], level=_SHARE, direction="up").length
+    w = measure.plateau(curve["time"], curve["w"], level=_FRACTION * np.sqrt(_D), direction="up").length
+    alpha = measure.plateau(curve["time"], curve["alpha"], level=_FRACTION, direction="up").length
     claim = Claim(
         id="A1b",
         sentence="The weights w begin to learn before attention α to the relevant token does (T = 512, d = 64).",

@@ -43,17 +43,18 @@ def _judge(tables: Tables) -> Findings:
     claims = (
         Claim(
             id="A2l",
-            sentence="With tied logits, in-context repetition shortens the plateau as 1.51 T^0.99 B^−0.99 d^0.49.",
+            sentence="With tied logits the plateau is a power law with exponents 0.49 in d, 0.99 in T and −0.99 in B.",
             paper="C 1.51, d^0.49, T^0.99, B^−0.99 (R² 0.999)",
             ours=str(tied),
             verdict=verdict(close and tied.r2 >= 0.999),
-            note="Grid: d 16-512; T 64-4096 at B = 1, B 1-16 at T = 4096. Holds if exponents are within 0.03 and R² ≥ 0.999. "
+            note="Grid: d 16-512; T 64-4096 at B = 1, B 1-16 at T = 4096. Holds if the exponents are within 0.03 and "
+            "R² ≥ 0.999; C is not tested. "
             f"Exponents and C depend on the grid: with B 1-16 at every T (T/B ≥ 16) we get {wide}, because the time to "
             "settle after take-off, about 0.8 d, is then no longer small.",
         ),
         Claim(
             id="A2l-free",
-            sentence="With a logit of its own at each position, repetition shortens the plateau only as B^−½.",
+            sentence="With a separate logit at each position, in-context repetition shortens the plateau only as B^−½.",
             paper="ours, not the paper's",
             ours=str(free),
             verdict=verdict(abs(free.coefficients["c"] + 0.5) <= 0.03),

@@ -22,7 +22,7 @@ from daybreak.studies.emergence import _trained
 
 _FORM = "C * d**a * T**b * B**c"
 _JOINT = "C * d**a * (T/B)**b"
-_HIGH = 0.4  # loss that ends the plateau with cross-sample repetition (paper A, D.1)
+_LEVEL = 0.4  # loss that ends the plateau with cross-sample repetition (paper A, D.1)
 
 _SWEEPS: _trained.Sweeps = {
     "smoke": f"""
@@ -80,10 +80,10 @@ optimizer.learning_rate = [1e-4, 3e-4]
 
 def _tables(saved: list[Saved]) -> Tables:
     settings = ("T", "d", "B", "p", "learning_rate")
-    high = _trained.ends(saved, "clean_loss", lambda _: _HIGH, "high")
+    high = _trained.plateau_columns_at(saved, "clean_loss", lambda _: _LEVEL, "high")
     return {
         "plateaus": _trained.plateaus(saved, settings) | high,
-        "curves": _trained.thinned(saved, settings, ("clean_loss", "train_loss")),
+        "curves": _trained.curve_table(saved, settings, ("clean_loss", "train_loss")),
     }
 
 
@@ -93,20 +93,20 @@ def _plain(table: Table) -> Table:
 
 
 def _cross_sample_runs(table: Table) -> Table:
-    """The runs of the right panel: at the better learning rate, and until the loss that it takes for the end.
+    """The runs of the right panel: at the better learning rate, and until the loss of that panel.
 
-    How high the plateau is depends on W*, and so on the seed: only seeds count that have runs with repetition.
+    The height of the plateau depends on W*, and so on the seed: only seeds that have runs with repetition count.
     """
-    runs = _trained.at(table, "high")
+    runs = _trained.with_plateaus_at(table, "high")
     repeated = runs["p"] > 0
     same = (runs["T"] == runs["T"][repeated][0]) & (runs["B"] == 1) & np.isin(runs["seed"], runs["seed"][repeated])
-    return _trained.tuned(select(runs, same), ("d", "p"))
+    return _trained.at_best_learning_rate(select(runs, same), ("d", "p"))
 
 
 def _judge(tables: Tables) -> Findings:
     plain, right = _plain(tables["plateaus"]), _cross_sample_runs(tables["plateaus"])
     law, joint = _trained.law(_FORM, plain), _trained.law(_JOINT, plain)
-    opposite = _trained.combined(law, {"b": 1, "c": 1})
+    opposite = _trained.interval_of_sum(law, {"b": 1, "c": 1})
     grid = _trained.grid_of(plain, "T", "d", "B")
     claims = (
         Claim(
@@ -115,7 +115,7 @@ def _judge(tables: Tables) -> Findings:
             paper="0.76 d^1.29 T^0.80 B^−0.80 (R² 0.995)",
             ours=str(law),
             verdict=_trained.agrees(law, _trained.published(3)[0], {"a": "d", "b": "T"}),
-            note=f"Grid: {grid}. Holds if both 95 % intervals lie within 0.2 of the paper's exponents, fails if one lies beyond.",
+            note=f"Grid: {grid}. Holds if both 95 % intervals lie within 0.2 of the paper's exponents, fails if one lies entirely outside.",
         ),
         Claim(
             id="A3-B",
@@ -123,8 +123,8 @@ def _judge(tables: Tables) -> Findings:
             paper="one exponent for T/B, 0.80",
             ours=f"T^{law.coefficients['b']:.2f}, B^{law.coefficients['c']:.2f}; their sum has the interval "
             f"{_trained.format_interval(opposite)}; as one exponent: {joint}",
-            verdict=_trained.within(opposite, 0.0, 0.2),
-            note="Holds if the 95 % interval of the sum of both exponents lies within 0.2 of zero, fails if it lies beyond.",
+            verdict=_trained.verdict_within(opposite, 0.0, 0.2),
+            note="Holds if the 95 % interval of the sum of both exponents lies within 0.2 of zero, fails if it lies entirely outside.",
         ),
         _cross_sample(right, np.unique(tables["plateaus"]["learning_rate"])),
     )
@@ -142,19 +142,20 @@ def _cross_sample(runs: Table, rates: np.ndarray) -> Claim:
     )
     return Claim(
         id="A3-p",
-        sentence="Cross-sample repetition shortens the clean plateau (to loss 0.4), the more so the larger d.",
+        sentence="Cross-sample repetition shortens the clean plateau (to loss 0.4), and more at larger d.",
         paper="seen in the plot; no clean law",
         ours=f"times shorter for d = {', '.join(f'{d:g}' for d in np.unique(runs['d']))}: {text}",
         verdict=decided,
         note=f"Grid: {_trained.grid_of(runs, 'T', 'd', 'p')}; learning rate {' or '.join(f'{x:g}' for x in rates)}, the best for each d "
-        "and p. Holds if every factor is above 1 and grows from the smallest to the largest d for every p; fails if none is, or for none.",
+        "and p. Holds if every factor is above 1 and grows from the smallest to the largest d for every p; fails if no "
+        "factor is above 1, or if none grows.",
     )
 
 
 def _means(runs: Table) -> dict[float, list[float]]:
-    """For each p, the typical plateau at each d."""
+    """For each p, the geometric mean of the plateaus at each d."""
     return {
-        float(p): [_trained.typical(runs, (runs["d"] == d) & (runs["p"] == p)) for d in np.unique(runs["d"])]
+        float(p): [_trained.geometric_mean(runs, (runs["d"] == d) & (runs["p"] == p)) for d in np.unique(runs["d"])]
         for p in np.unique(runs["p"])
     }
 

@@ -1,4 +1,4 @@
-"""Figure 5: repetition makes recall emerge sooner on clean data, and too much of it overfits."""
+"""Figure 5: repetition makes recall emerge earlier on clean data, and too much of it overfits."""
 
 import numpy as np
 
@@ -11,17 +11,12 @@ from daybreak.studies.emergence.fig4 import above_guess
 SETTINGS = ("N", "V", "B", "p")
 
 SWEEPS: _trained.Sweeps = {
-    "smoke": f"{_trained.TINY}\n"
-    """
-[[grid]]
-preset = "paper-a-recall"
+    "smoke": f"""{_trained.TINY}{_trained.TINY_RECALL}
 where = "B == 1 or p == 0"
 task.N = 3
 task.V = 24
 task.B = [1, 2, 3]
 task.p = [0.0, 0.5]
-model.layers = 2
-stop.level = 0.9
 """,
     # Without repetition these are the runs of examples/forecast.toml.
     "laptop": """
@@ -55,8 +50,9 @@ stop.level = 0.0
 
 def _tables(saved: list[Saved]) -> Tables:
     return {
-        "plateaus": _trained.plateaus(saved, SETTINGS) | _trained.ends(saved, "clean_accuracy", above_guess, "above"),
-        "curves": _trained.thinned(saved, SETTINGS, ("clean_accuracy", "train_accuracy")),
+        "plateaus": _trained.plateaus(saved, SETTINGS)
+        | _trained.plateau_columns_at(saved, "clean_accuracy", above_guess, "above"),
+        "curves": _trained.curve_table(saved, SETTINGS, ("clean_accuracy", "train_accuracy")),
         "end": last(saved),
     }
 
@@ -71,54 +67,57 @@ def last(saved: list[Saved]) -> Table:
 
 
 def gains(runs: Table, name: str) -> dict[float, float]:
-    """How many times sooner runs emerge for each value of B or p above the least; never sooner if one was censored."""
+    """How many times faster runs emerge for each value of B or p above the smallest; at most 1 if one was censored."""
     alone = runs["p"] == 0 if name == "B" else runs["B"] == 1
-    start = _trained.typical(runs, (runs["B"] == 1) & (runs["p"] == 0))
-    found = {}
+    start = _trained.geometric_mean(runs, (runs["B"] == 1) & (runs["p"] == 0))
+    factors = {}
     for value in np.unique(runs[name][alone])[1:]:
         rows = alone & (runs[name] == value)
-        factor = start / _trained.typical(runs, rows)
-        found[float(value)] = min(factor, 1.0) if runs["censored"][rows].any() else factor
-    return found
+        factor = start / _trained.geometric_mean(runs, rows)
+        factors[float(value)] = min(factor, 1.0) if runs["censored"][rows].any() else factor
+    return factors
 
 
 def format_factors(factors: dict[float, float], name: str) -> str:
-    """Factors for people."""
+    """Factors as claims state them."""
     return ", ".join(f"{name} {x:g}: {factor:.2f}" for x, factor in factors.items())
 
 
 def _judge(tables: Tables) -> Findings:
-    runs = _trained.at(tables["plateaus"], "above")
+    runs = _trained.with_plateaus_at(tables["plateaus"], "above")
     by_B, by_p = gains(runs, "B"), gains(runs, "p")
     some = {x: factor for x, factor in by_B.items() if 2 <= x <= 4}
     end = tables["end"]
     most = select(end, (end["p"] == 0) & (end["B"] == end["B"].max()))
     clean, train = most["clean_accuracy"].mean(), most["train_accuracy"].mean()
-    note = f"Grid: {_trained.grid_of(runs, 'N', 'V', 'B', 'p')}; B and p are not varied together. Level: a fifth of the way from 1/N to 1."
+    note = f"Grid: {_trained.grid_of(runs, 'N', 'V', 'B', 'p')}; B and p are not varied together. Level: a fifth of the way from 1/N to 1. "
+    note += "Also at B = 1 the answer has about 1.5 copies on average: the baseline repeats too."
     claims = (
         Claim(
             id="A5",
-            sentence="A little in-context repetition (B = 2 to 4) makes recall emerge at least twice as soon on clean data.",
+            sentence="A little in-context repetition (B = 2 to 4) makes recall emerge at least twice as fast on clean data.",
             paper="up to about 4 times (N = 32, V = 256)",
-            ours=f"times sooner: {format_factors(by_B, 'B')}",
+            ours=f"times faster: {format_factors(by_B, 'B')}",
             verdict=verdict(max(some.values()) >= 2),
-            note=f"{note} Holds if the best of B = 2 to 4 is at least twice as soon; a value with a censored run is never sooner.",
+            note=f"{note} Holds if the best of B = 2 to 4 is at least twice as fast. With a censored run the factor is "
+            "an upper bound, and counts as at most 1.",
         ),
         Claim(
             id="A5-p",
             sentence="Cross-sample repetition helps too, but less.",
             paper="up to about 2 times",
-            ours=f"times sooner: {format_factors(by_p, 'p')}",
+            ours=f"times faster: {format_factors(by_p, 'p')}",
             verdict=verdict(1 < max(by_p.values()) < max(by_B.values())),
             note=f"{note} Holds if the best factor of p lies between 1 and the best factor of B.",
         ),
         Claim(
             id="A5-overfit",
-            sentence="Too much repetition overfits: training data are mastered, clean ones not.",
+            sentence="Too much repetition overfits: accuracy is much higher on training data than on clean data.",
             paper="seen in the plot; later it groks",
             ours=f"B = {end['B'].max():g}: accuracy at the end {train:.0%} on training data, {clean:.0%} on clean data",
             verdict=verdict(train - clean > 0.2),
-            note=f"{note} Holds if the accuracies differ by more than 20 points at the end. Whether it groks later was not waited for.",
+            note=f"{note} Holds if the accuracies differ by more than 20 points at the end. The runs are too short to "
+            "show whether it groks later.",
         ),
     )
     return Findings(claims)

@@ -20,9 +20,9 @@ def _judge(tables: Tables) -> Findings:
     downhill = bool(np.all(np.diff(curve["loss"]) <= 1e-12))
     claim = Claim(
         id="A6",
-        sentence="The flow crosses a flat region around the start, falls, and then w comes back towards √d while Δa grows.",
+        sentence="The flow crosses a flat region around the start, falls, and then w returns towards √d while Δa grows.",
         paper="seen in the plot (T = 256, d = 64)",
-        ours=f"w peaks at {peak:.2f}, above √d = {rest:.0f}, and is back at {end:.2f} at the end; the loss only falls: {downhill}",
+        ours=f"w peaks at {peak:.2f}, above √d = {rest:.0f}, and returns to {end:.2f} at the end; the loss only falls: {downhill}",
         verdict=verdict(downhill and peak > 1.01 * rest and rest < end < peak),
     )
     return Findings((claim,))

@@ -1,4 +1,4 @@
-"""Figure 8: where w rests for a given attention, how w sticks to it, and how curved the loss is on the way."""
+"""Figure 8: the equilibrium of w for a given attention, how w follows it, and the curvature of the loss along the flow."""
 
 import numpy as np
 
@@ -36,14 +36,14 @@ def _judge(tables: Tables) -> Findings:
     claims = (
         Claim(
             id="A8-left",
-            sentence="For little attention w would rest far above √d, the more so the longer the sequence.",
+            sentence="For little attention the equilibrium of w lies far above √d, and further for longer sequences.",
             paper="seen in the plot",
             ours="largest w∞/√d: " + ", ".join(f"{x:.1f} (T = {T:g})" for T, x in over.items()),
             verdict=verdict(peaks == sorted(peaks) and peaks[0] > 1),
         ),
         Claim(
             id="A8-middle",
-            sentence="After the transition w sticks to its equilibrium w∞(α) (T = 512, d = 64).",
+            sentence="After the transition w follows its equilibrium w∞(α) (T = 512, d = 64).",
             paper="seen in the plot",
             ours=f"from 1.1 plateaus on, w is within {gap:.1%} of w∞",
             verdict=verdict(gap <= 0.02),

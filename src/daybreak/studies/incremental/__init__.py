@@ -9,20 +9,22 @@ from daybreak.studies.incremental import (
     fig4_right,
     fig5,
     fig10,
-    four_heads,
     heads_and_features,
     oldest_first,
     one_block,
-    online,
-    overlapping,
     sgd,
     sgd_sum,
     transition_times,
     two_layers,
+    variants,
     weights,
 )
 
 _FIGURES = (fig1, fig2, fig3, fig4_left, fig4_right, fig5, fig10)
-_APPENDIX = (online, oldest_first, weights, overlapping, four_heads, two_layers, sgd, sgd_sum)
+_APPENDIX = (oldest_first, weights, two_layers, sgd, sgd_sum)
 _BEYOND = (transition_times, heads_and_features, early_stopping, one_block)
-STUDIES = tuple(module.STUDY for module in (*_FIGURES, *_APPENDIX, *_BEYOND))
+STUDIES = (
+    *(module.STUDY for module in _FIGURES),
+    *variants.STUDIES,
+    *(module.STUDY for module in (*_APPENDIX, *_BEYOND)),
+)

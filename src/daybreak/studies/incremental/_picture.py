@@ -10,14 +10,14 @@ from daybreak.studies.incremental._trained import HOLD, by_seed
 
 
 def staircase(curves: Table) -> Figure:
-    """Excess loss and overlap of all seeds; divergences, attention by block and by lag of a typical one. At least three heads."""
-    one = typical_first(curves)[0]
+    """Excess loss and overlap of all seeds; divergences, attention by block and by lag of the median seed. At least three heads."""
+    one = median_seed_first(curves)[0]
     K, heads, lags = (_count(curves, form) for form in ("kl_{}", "head{}_block1", "head1_lag{}"))
     titles = ["excess loss", f"divergence from p⁽ⁿ⁾, seed {one['seed'][0]}", "overlap of heads", *[""] * (heads - 3)]
     titles += [f"head {h + 1}{what}" for what in ("", ", by lag") for h in range(heads)]
     figure, axes = pictures.panels(titles, columns=heads, width=3.2, height=2.4)
     top, middle, bottom = (axes[i * heads : (i + 1) * heads] for i in range(3))
-    over_seeds(top[0], curves, "excess")
+    plot_seeds(top[0], curves, "excess")
     top[0].set(ylabel="nats")
     for n, colour in enumerate(pictures.shades(K)):
         top[1].plot(one["step"], one[f"kl_{n + 1}"], color=colour, label=f"n = {n + 1}")
@@ -27,7 +27,7 @@ def staircase(curves: Table) -> Figure:
     middle[0].legend()
     middle[0].set(ylabel="attention")
     bottom[0].set(ylabel="lag")
-    over_seeds(top[2], curves, "overlap")
+    plot_seeds(top[2], curves, "overlap")
     for ax in (*top[2:], *middle):
         ax.set(ylim=(0, 1.03))
     for ax in (*top[:2], *middle):
@@ -46,22 +46,22 @@ def side_by_side(curves: Table, column: str, symbol: str) -> Figure:
     values = np.unique(curves[column])
     figure, axes = pictures.panels([f"{symbol} = {value:g}" for value in values], width=3.0, height=2.6)
     for ax, value in zip(axes, values, strict=True):
-        over_seeds(ax, select(curves, curves[column] == value), "excess")
+        plot_seeds(ax, select(curves, curves[column] == value), "excess")
     axes[0].set(ylabel="excess loss")
     return figure
 
 
-def over_seeds(ax: Axes, curves: Table, name: str) -> None:
-    """One line per seed, a typical one in front."""
-    typical, *others = typical_first(curves)
+def plot_seeds(ax: Axes, curves: Table, name: str) -> None:
+    """One line per seed, the median one in front."""
+    median, *others = median_seed_first(curves)
     for rows in others:
         ax.plot(rows["step"], rows[name], color=pictures.NEUTRAL, lw=0.7)
-    ax.plot(typical["step"], typical[name], color=pictures.OURS)
+    ax.plot(median["step"], median[name], color=pictures.OURS)
     ax.set(xlabel="step", ylim=(0, None))
 
 
-def typical_first(curves: Table) -> list[Table]:
-    """The curves of each seed, in front those whose distance from the whole truth, mean over the run, is the median."""
+def median_seed_first(curves: Table) -> list[Table]:
+    """The curves of each seed; first the seed whose distance from the whole truth, mean over the run, is the median."""
     seeds = by_seed(curves)
     order = np.argsort([one[f"kl_{_count(curves, 'kl_{}')}"].mean() for one in seeds])
     middle = int(order[(len(seeds) - 1) // 2])

@@ -1,4 +1,4 @@
-"""What studies of trained models share: the published run, its seeds, and what records say of stages."""
+"""What studies of trained models share: the published run, its seeds, and the stages of its records."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -17,7 +17,7 @@ from daybreak.training.presets import PRESETS
 
 SEEDS = 5
 HOLD = 8
-"""Evaluations in a row for which a reference must be nearest: in the first steps, far from all of them, it changes."""
+"""Evaluations in a row for which a reference must be nearest: in the first steps, far from all, the nearest one changes."""
 MINIMAL = replace(PRESETS["paper-b-minimal"], stop=Stop(budget=800, every=10, level=0.0))
 
 
@@ -28,7 +28,7 @@ def changed(run: Run, *, task: dict[str, Any] | None = None, model: dict[str, An
 
 
 def seeded(run: Run, scale: Scale) -> list[Run]:
-    """A run for each of five seeds; at smoke scale a tiny likeness of it, for one."""
+    """A run for each of five seeds; at smoke scale one tiny run of the same kind."""
     if scale != "smoke":
         return [replace(run, seed=seed) for seed in range(SEEDS)]
     small = {"width": 12, "head_width": 4, "mlp": 8} if isinstance(run.model, Transformer) else {}
@@ -52,7 +52,7 @@ def curves(saved: Sequence[Saved], **settings: Any) -> Table:
 
     Args:
         saved: the runs.
-        settings: columns that tell them apart besides the seed, one value per run.
+        settings: further columns that distinguish them besides the seed, one value per run.
     """
     tables = []
     for i, (run, record, task) in enumerate(records(saved)):
@@ -83,7 +83,7 @@ def stages(saved: Sequence[Saved], **settings: Any) -> Table:
     """Stages of each run by its nearest truncated truth, one row per run.
 
     Columns: `second` and `third`, the step from which p^(2), p^(3) was nearest, or the last step if it never was; `last`, the reference
-    nearest at the end; `in_order`, whether they were nearest one after the other without a way back; `plateaus`
+    nearest at the end; `in_order`, whether they were nearest one after the other and none twice; `plateaus`
     of the excess loss; and `best_step`, `best_stage`, `best_excess` where the validation loss was least.
     """
     rows = []
@@ -104,13 +104,13 @@ def stages(saved: Sequence[Saved], **settings: Any) -> Table:
     return {name: np.array([row[name] for row in rows]) for name in rows[0]}
 
 
-def over_seeds(flags: Bools) -> Verdict:
+def verdict_over_seeds(flags: Bools) -> Verdict:
     """A claim holds if four fifths of the seeds show it, fails if fewer than half do."""
-    share = float(np.mean(flags))
-    return "holds" if share >= 0.8 else "fails" if share < 0.5 else "undecided"
+    fraction = float(np.mean(flags))
+    return "holds" if fraction >= 0.8 else "fails" if fraction < 0.5 else "undecided"
 
 
-def ranged(values: Any, form: str = "{:.0f}") -> str:
+def median_and_range(values: Any, form: str = "{:.0f}") -> str:
     """Median and range over seeds, as a claim states them."""
     low, middle, high = (form.format(x) for x in np.quantile(np.asarray(values, float), (0, 0.5, 1)))
     return f"{middle} ({low}–{high})"

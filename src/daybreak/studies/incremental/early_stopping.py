@@ -1,6 +1,6 @@
-"""Beyond the paper: the whole context and early stopping, or a short context from the start? At equal data.
+"""Beyond the paper: the whole context with early stopping against a short context from the start, on the same data.
 
-A short context is the right bias where data are few. The paper suggests that early stopping chooses it by itself; here both are
+A short context is the right bias where data are few. The paper suggests that early stopping chooses it by itself. In this study both are
 trained on the same sequences, and each is given its best step.
 """
 
@@ -10,7 +10,7 @@ from daybreak import measure, pictures
 from daybreak.lab import Saved
 from daybreak.models import MinimalAttention
 from daybreak.studies._study import Claim, Findings, Scale, Study, Table, Tables, TrainedData, select, verdict
-from daybreak.studies.incremental._trained import changed, ranged, records, seeded, stages
+from daybreak.studies.incremental._trained import changed, median_and_range, records, seeded, stages
 from daybreak.studies.incremental.fig5 import sized
 from daybreak.training import Record, Run
 
@@ -19,8 +19,8 @@ _SIZES, _WINDOWS = (200, 600, 2000), (2, 4, 0)  # lags of block 1, of blocks 1 a
 
 def _runs(scale: Scale) -> list[Run]:
     sizes = (20, 40) if scale == "smoke" else _SIZES
-    made = [changed(sized(size), model={"window": window}) for size in sizes for window in _WINDOWS]
-    return [run for setting in made for run in seeded(setting, scale)]
+    settings = [changed(sized(size), model={"window": window}) for size in sizes for window in _WINDOWS]
+    return [run for setting in settings for run in seeded(setting, scale)]
 
 
 def _tables(saved: list[Saved]) -> Tables:
@@ -35,21 +35,21 @@ def _tables(saved: list[Saved]) -> Tables:
 
 
 def _parted(record: Record) -> float:
-    """From which step on heads no longer look at the same lags; the last step if they always do."""
+    """The step from which heads no longer attend to the same lags; the last step if they always do."""
     return measure.plateau(record.steps, measure.overlap(record.curves["lag_mass"][:, -1]), 0.9).length
 
 
 def _mean(rows: Table) -> Table:
     """Excess loss at the best step and at the end, mean over seeds, for each size and context."""
-    found = []
+    means = []
     for size in np.unique(rows["train"]):
         for window in _WINDOWS:
             chosen = select(rows, (rows["train"] == size) & (rows["window"] == window))
-            found.append(
+            means.append(
                 (size, window, chosen["best_excess"].mean(), chosen["final_excess"].mean(), chosen["best_step"].mean())
             )
     names = ("train", "window", "best_excess", "final_excess", "best_step")
-    return {name: np.array(column) for name, column in zip(names, zip(*found, strict=True), strict=True)}
+    return {name: np.array(column) for name, column in zip(names, zip(*means, strict=True), strict=True)}
 
 
 def _judge(tables: Tables) -> Findings:
@@ -59,18 +59,19 @@ def _judge(tables: Tables) -> Findings:
         size: {w: rows["best_excess"][(rows["train"] == size) & (rows["window"] == w)] for w in _WINDOWS}
         for size in sizes
     }
-    costs = {size: found[0] / np.minimum(found[2], found[4]) for size, found in losses.items()}
+    costs = {size: loss[0] / np.minimum(loss[2], loss[4]) for size, loss in losses.items()}
     claims = (
         Claim(
             id="B-early-stopping",
-            sentence="A model of the whole context, stopped at its best step, is as good as one of the best fixed short context on "
+            sentence="A model of the whole context, stopped at its best step, is as good as one with the best short context on "
             "the same data.",
             paper="suggested in §2.5, not measured",
-            ours="; ".join(f"{size}: {ranged(x, '{:.2f}')}" for size, x in costs.items()) + " times the excess loss",
+            ours="; ".join(f"{size}: {median_and_range(x, '{:.2f}')}" for size, x in costs.items())
+            + " times the excess loss",
             verdict=verdict(all(np.median(x) <= 1.05 for x in costs.values())),
             note="Minimal model, median (range) over seeds; both at the step of least validation loss, the short context the better "
-            "of 2 and 4 lags. "
-            "Holds if the median is at most 1.05 at every size. The table gives the means, and the loss without early stopping.",
+            "of 2 and 4 lags. Holds if the median is at most 1.05 at every size. The table gives the means, and the "
+            "loss without early stopping.",
         ),
     )
     return Findings(claims)

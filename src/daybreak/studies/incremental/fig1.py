@@ -1,9 +1,9 @@
-"""Figure 1: the minimal model learns block by block, and its heads compete before they share the work."""
+"""Figure 1: the minimal model learns block by block, and its heads compete before they cooperate."""
 
 import numpy as np
 
 from daybreak.studies._study import Claim, Table, Tables
-from daybreak.studies.incremental._trained import MINIMAL, by_seed, over_seeds, ranged
+from daybreak.studies.incremental._trained import MINIMAL, by_seed, median_and_range, verdict_over_seeds
 from daybreak.studies.incremental._variant import variant
 
 _TRANSITIONS = {"second": 330, "third": 575}  # read off the paper's figure
@@ -22,9 +22,9 @@ def _claims(tables: Tables) -> tuple[Claim, ...]:
             id="B1",
             sentence="The excess loss of the minimal model falls in three steps, with transitions near steps 330 and 575.",
             paper="330 and 575, one seed",
-            ours=f"{ranged(rows['second'])} and {ranged(rows['third'])}, median (range); in order in "
+            ours=f"{median_and_range(rows['second'])} and {median_and_range(rows['third'])}, median (range); in order in "
             f"{rows['in_order'].sum()} of {count} seeds; plateaus of the loss: {', '.join(map(str, rows['plateaus']))}",
-            verdict=over_seeds(rows["in_order"]) if np.abs(off).max() <= 0.15 else "fails",
+            verdict=verdict_over_seeds(rows["in_order"]) if np.abs(off).max() <= 0.15 else "fails",
             note=f"{where} A transition is where the next truncated truth becomes the nearest. Holds if four fifths of the seeds "
             "pass 1, 2, 3 in "
             "order and both medians are within 15 % of the paper's.",
@@ -35,18 +35,18 @@ def _claims(tables: Tables) -> tuple[Claim, ...]:
             "ends lowest.",
             paper="seen in the plot",
             ours=f"{shapes.sum()} of {count} seeds",
-            verdict=over_seeds(shapes),
-            note=f"{where} Holds for a seed if the least of n = 1 comes first, then that of n = 2, each at least 10 % below its "
+            verdict=verdict_over_seeds(shapes),
+            note=f"{where} Holds for a seed if the minimum of n = 1 is first, then that of n = 2, each at least 10 % below its "
             "value at the end, "
-            "and n = 3 is the least of all at the end.",
+            "and n = 3 is the lowest at the end.",
         ),
         Claim(
             id="B-overlap",
-            sentence="Heads compete, then share: they look at the same lags until the second transition, and at the end no longer.",
+            sentence="Heads compete, then cooperate: they attend to the same lags until the second transition, and no longer at the end.",
             paper="ours, as a number",
-            ours=f"overlap of heads {ranged(apart[:, 0], '{:.2f}')} half-way to the second transition, "
-            f"{ranged(apart[:, 1], '{:.2f}')} at the end",
-            verdict=over_seeds((apart[:, 0] >= 0.9) & (apart[:, 1] <= 0.5)),
+            ours=f"overlap of heads {median_and_range(apart[:, 0], '{:.2f}')} half-way to the second transition, "
+            f"{median_and_range(apart[:, 1], '{:.2f}')} at the end",
+            verdict=verdict_over_seeds((apart[:, 0] >= 0.9) & (apart[:, 1] <= 0.5)),
             note=f"{where} Cosine of the attention of two heads over lags, mean over pairs. Holds for a seed if it is at least 0.9, "
             "then at most 0.5.",
         ),

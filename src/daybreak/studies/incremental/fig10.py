@@ -23,7 +23,7 @@ def _measure(scale: Scale) -> Tables:
 
 
 def _line(flow: theory.HeadFlow, T: int, eps: float = _EPS, times: np.ndarray | None = None) -> theory.HeadTrajectory:
-    """A staircase from noise on the blocks only, the same for every T: elsewhere it would add to the cost, not to the picture."""
+    """A staircase from noise on the blocks only, the same for every T: noise elsewhere would add cost and change nothing."""
     noise = eps * np.random.default_rng(0).uniform(-1, 1, (_HEADS, _STRENGTHS.size))
     start = np.pad(noise, [(0, 0), (0, T - _STRENGTHS.size)])
     return theory.head_flow(theory.patterns(_STRENGTHS, T=T), _HEADS, start=start, flow=flow, times=times)
@@ -68,7 +68,7 @@ def _judge(tables: Tables) -> Findings:
             ),
             verdict=verdict(all(np.all(np.diff(at) > 0) and abs(off).max() <= 0.05 for at, off in rests.values())),
             note=f"{where}, noise ±{_EPS:g}. A transition is half-way between two plateaus; the loss is read when four fifths of the time "
-            "to the next have passed. Holds if all three come in order and the loss is then within 5 % of the plateau.",
+            "to the next have passed. Holds if all three occur in order and the loss is then within 5 % of the plateau.",
         ),
         Claim(
             id="B10-zero",
@@ -81,11 +81,13 @@ def _judge(tables: Tables) -> Findings:
         ),
         Claim(
             id="B10-published",
-            sentence="The flow that the paper simulates, with Π once, is another; it is faster, the more so the longer the sequence.",
+            sentence="The flow that the paper simulates, with Π once, is a different flow: it is faster, and more so for longer sequences.",
             paper="ours, not the paper's",
-            ours="second transition sooner by a factor " + ", ".join(f"{x:.1f} (T = {T:g})" for T, x in ratios.items()),
+            ours="second transition earlier by a factor "
+            + ", ".join(f"{x:.1f} (T = {T:g})" for T, x in ratios.items()),
             verdict=verdict(bool(np.all(np.diff(list(ratios.values())) > 0)) and min(ratios.values()) > 1),
-            note="For vanishing noise the factor tends to 2T/(|block 1| + |block 2|), here T (docs/incremental.md). Holds if it is above 1 "
+            note="For vanishing noise the factor tends to 2T/(|block 1| + |block 2|), which is T for these blocks "
+            "(docs/incremental.md). Holds if it is above 1 "
             "and grows with T.",
         ),
     )

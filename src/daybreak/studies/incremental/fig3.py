@@ -1,8 +1,8 @@
-"""Figure 3: the model comes nearest to a student of a short context, then of a longer one, then to the whole.
+"""Figure 3: the model is nearest to a student with a short context, then with a longer one, then with the whole.
 
 Students are the same model, trained on the same data, that may attend only to the lags of blocks 1 … n; the last one is the model
 itself at its end. They are compared with the model on its validation set, at every evaluation, which takes the parameters of both. A
-lab keeps none, so for this comparison model and students are trained on the spot; truncated truths are in the records.
+lab keeps no parameters, so model and students are trained again for this comparison; truncated truths are in the records.
 """
 
 from collections.abc import Sequence
@@ -16,8 +16,8 @@ from jaxtyping import Array, Float, Int, PyTree
 from daybreak import measure, pictures
 from daybreak.lab import Saved
 from daybreak.studies._study import Claim, Findings, Scale, Study, Table, Tables, TrainedData, stack
-from daybreak.studies.incremental._picture import shade, typical_first
-from daybreak.studies.incremental._trained import HOLD, MINIMAL, by_seed, changed, over_seeds, records, seeded
+from daybreak.studies.incremental._picture import median_seed_first, shade
+from daybreak.studies.incremental._trained import HOLD, MINIMAL, by_seed, changed, records, seeded, verdict_over_seeds
 from daybreak.tasks import MarkovChain
 from daybreak.training import Run, Stop, cohort, evaluations
 
@@ -37,8 +37,10 @@ def _tables(saved: list[Saved]) -> Tables:
     lines = []
     for i, (run, record, _) in enumerate(records(saved)):
         inputs = ground.evaluation.examples.inputs[i, 0, :_SEQUENCES]
-        known = [(limited, interface[i]) for limited, interface in students] + [(run, path[-1][i])]
-        to_students = np.array([[_divergence(run, states[i], *other, inputs) for other in known] for states in path])
+        references = [(limited, parameters[i]) for limited, parameters in students] + [(run, path[-1][i])]
+        to_students = np.array(
+            [[_divergence(run, states[i], *other, inputs) for other in references] for states in path]
+        )
         lines.append({"seed": np.full(len(record.steps), run.seed), "step": record.steps})
         for n in range(3):
             lines[-1] |= {f"kl_{n + 1}": record.curves["kl"][:, n], f"student_{n + 1}": to_students[:, n]}
@@ -47,16 +49,16 @@ def _tables(saved: list[Saved]) -> Tables:
 
 def _limited(runs: Sequence[Run], n: int) -> list[Run]:
     """The same runs with a context of n blocks."""
-    made = []
+    limited = []
     for run in runs:
         assert isinstance(run.task, MarkovChain)  # noqa: S101
         stop = Stop(budget=min(_BUDGETS[n - 1], run.stop.budget), every=run.stop.budget, level=0.0)
-        made.append(changed(run, model={"window": n * run.task.L}, stop=stop))
-    return made
+        limited.append(changed(run, model={"window": n * run.task.L}, stop=stop))
+    return limited
 
 
 def _end(runs: Sequence[Run]) -> tuple[Run, list[PyTree]]:
-    """What such runs are, and the parameters of each at its end."""
+    """The first of the runs, and the parameters of each at its end."""
     *_, last = evaluations(runs)
     return runs[0], [last.parameters(i) for i in range(len(runs))]
 
@@ -89,10 +91,10 @@ def _judge(tables: Tables) -> Findings:
         claims.append(
             Claim(
                 id=id_,
-                sentence=f"Of {what}, the nearest is that of one block, then of two, then of three.",
+                sentence=f"Of {what}, the nearest is the one of one block, then of two, then of three.",
                 paper="seen in the plot",
                 ours="; ".join(" → ".join(map(str, order)) for order in orders) + ", one seed each",
-                verdict=over_seeds(np.array([order == [1, 2, 3] for order in orders])),
+                verdict=verdict_over_seeds(np.array([order == [1, 2, 3] for order in orders])),
                 note=f"Minimal model. Least KL(reference ‖ model), held for {HOLD} evaluations. Holds for a seed if it is 1, 2, 3.",
             )
         )
@@ -106,7 +108,7 @@ def _order(one: Table, kind: str) -> list[int]:
 
 def _draw(tables: Tables, findings: Findings):
     figure, axes = pictures.panels(["divergence from truncated truths", "divergence from limited students"], width=4.2)
-    seeds = typical_first(tables["curves"])
+    seeds = median_seed_first(tables["curves"])
     for ax, kind in zip(axes, ("kl", "student"), strict=True):
         for n, colour in enumerate(pictures.shades(3)):
             for i, rows in enumerate(seeds):

@@ -1,4 +1,4 @@
-"""Figure 4 left: less noise at the start, later transitions; without noise the first pattern is the last."""
+"""Figure 4 left: with less initial noise the transitions are later; without noise only the first pattern is learned."""
 
 import numpy as np
 
@@ -10,10 +10,10 @@ from daybreak.studies.incremental._trained import (
     MINIMAL,
     changed,
     curves,
-    over_seeds,
-    ranged,
+    median_and_range,
     seeded,
     stages,
+    verdict_over_seeds,
     without_heads,
 )
 from daybreak.training import Run
@@ -35,24 +35,27 @@ def _judge(tables: Tables) -> Findings:
     still, *noisy = (select(rows, rows["eps"] == eps) for eps in _EPS)
     later = {name: np.all(np.diff([x[name] for x in noisy], axis=0) < 0, axis=0) for name in ("second", "third")}
     fine, middle, coarse = (float(np.median(x["second"])) for x in noisy)
-    even, square = middle - coarse, _square(coarse, middle)  # the next delay, if t or √t grows evenly
+    even, square = middle - coarse, _square(coarse, middle)  # the next delay, if t or √t is linear in ln 1/ε
     count = still["seed"].size
     where = f"Minimal model, {count} seeds at each ε, {rows['budget'].max()} steps."
     claims = (
         Claim(
             id="B4l",
-            sentence="The smaller the noise ε at the start, the later the second and third transitions.",
+            sentence="The smaller the initial noise ε, the later the second and third transitions.",
             paper="seen in the plot",
-            ours="; ".join(f"ε = {x['eps'][0]:g}: {ranged(x['second'])} and {ranged(x['third'])}" for x in noisy),
-            verdict=over_seeds(later["second"] & later["third"]),
-            note=f"{where} Median (range) of the steps. Holds for a seed if both come later with each smaller ε.",
+            ours="; ".join(
+                f"ε = {x['eps'][0]:g}: {median_and_range(x['second'])} and {median_and_range(x['third'])}"
+                for x in noisy
+            ),
+            verdict=verdict_over_seeds(later["second"] & later["third"]),
+            note=f"{where} Median (range) of the steps. Holds for a seed if both are later with each smaller ε.",
         ),
         Claim(
             id="B4l-zero",
             sentence="Without noise (ε = 0) the model never leaves the first pattern.",
             paper="seen in the plot",
             ours=f"nearest reference at the end: {', '.join(map(str, still['last']))}",
-            verdict=over_seeds(still["last"] == 1),
+            verdict=verdict_over_seeds(still["last"] == 1),
             note=f"{where} Holds for a seed if p⁽¹⁾ is still the nearest truncated truth at the end.",
         ),
         Claim(
@@ -61,25 +64,23 @@ def _judge(tables: Tables) -> Findings:
             paper="ours, not the paper's",
             ours=f"from 1e-3 to 1e-6 it is later by {even:.0f} steps, from 1e-6 to 1e-9 by {fine - middle:.0f}",
             verdict=verdict(abs(fine - middle - square) < abs(fine - middle - even)),
-            note=f"{where} Medians. A growth rate that does not age would give {even:.0f} again, √t linear in ln 1/ε {square:.0f}. "
-            "Holds if "
-            "the delay is nearer to that. Adam moves logits by the sign of a gradient, not by its size, so its clock is not the "
-            "flow's; and in "
-            "single precision 1e-9 is less than the last digit of a weight that has moved.",
+            note=f"{where} Medians. A constant growth rate would give {even:.0f} again, √t linear in ln 1/ε {square:.0f}. "
+            "Holds if the delay is nearer to the second. Adam moves logits by the sign of a gradient, not by its size, so its time "
+            "scale is not that of the flow; and in single precision 1e-9 is less than the last digit of a weight that has moved.",
         ),
     )
     return Findings(claims)
 
 
 def _square(coarse: float, middle: float) -> float:
-    """The delay after the one from `coarse` to `middle`, if √t grows evenly."""
+    """The delay after the one from `coarse` to `middle`, if √t is linear in ln 1/ε."""
     return (2 * np.sqrt(middle) - np.sqrt(coarse)) ** 2 - middle
 
 
 STUDY = Study(
     name="b-fig4-left",
     paper="incremental",
-    title="Minimal model: noise at the start",
+    title="Minimal model: initial noise",
     minutes={"smoke": 0.2, "laptop": 20, "paper": 20},
     data=TrainedData(_runs, _tables),
     judge=_judge,

@@ -1,4 +1,4 @@
-"""Figure 4 right: the less the blocks differ in importance, the fewer and the more blurred the stages."""
+"""Figure 4 right: the less the blocks differ in importance, the fewer and less distinct the stages."""
 
 import numpy as np
 
@@ -9,10 +9,10 @@ from daybreak.studies.incremental._trained import (
     MINIMAL,
     changed,
     curves,
-    over_seeds,
     records,
     seeded,
     stages,
+    verdict_over_seeds,
     without_heads,
 )
 from daybreak.training import Run
@@ -42,13 +42,13 @@ def _judge(tables: Tables) -> Findings:
             sentence="Without an order of importance (m = 1) there are two stages; for m = 1.3 and 1.5 there are three.",
             paper="1.0: 2, 1.3: 3, 1.5: 3, 1.7: 3",
             ours="; ".join(f"{m:g}: {', '.join(map(str, x['plateaus']))}" for m, x in by_ratio.items()),
-            verdict=over_seeds(np.all(counts, axis=0)),
+            verdict=verdict_over_seeds(np.all(counts, axis=0)),
             note=f"{where} Plateaus of the excess loss as `measure.stages` finds them, one number per seed. Holds for a seed if all "
             "are the paper's.",
         ),
         Claim(
             id="B4r-blurred",
-            sentence="The nearer m is to one, the more the stages run into each other.",
+            sentence="The nearer m is to one, the more the stages merge.",
             paper="seen in the plot: blurred at 1.3",
             ours=", ".join(f"m = {m:g}: {length:.0f}" for m, length in zip(_RATIOS[1:], lengths, strict=True))
             + " steps from the second transition to the third",

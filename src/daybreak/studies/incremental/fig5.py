@@ -5,13 +5,12 @@ import numpy as np
 from daybreak import pictures
 from daybreak.lab import Saved
 from daybreak.studies._study import Claim, Findings, Scale, Study, Tables, TrainedData, select, verdict
-from daybreak.studies.incremental._picture import over_seeds as draw_seeds
-from daybreak.studies.incremental._picture import shade, typical_first
+from daybreak.studies.incremental._picture import median_seed_first, plot_seeds, shade
 from daybreak.studies.incremental._trained import (
     MINIMAL,
     changed,
     curves,
-    ranged,
+    median_and_range,
     records,
     seeded,
     stages,
@@ -24,12 +23,12 @@ _STAGES = {600: 1, 2000: 2, 9000: 3, 0: 3}  # of the best model, read off the pa
 
 
 def sized(size: int) -> Run:
-    """The published run on a training set of some size, whole at each step if it is smaller than a batch."""
+    """The published run on a training set of some size; the batch is the whole set if it is smaller than a batch."""
     return changed(MINIMAL, task={"train": size}, batch=min(MINIMAL.batch, size or MINIMAL.batch))
 
 
 def name(size: float) -> str:
-    """A size as people say it."""
+    """The label of a training-set size."""
     return f"{size:g}" if size else "online"
 
 
@@ -60,9 +59,8 @@ def _judge(tables: Tables) -> Findings:
             paper="600: 1, 2000: 2, 9000: 3, online: 3",
             ours="; ".join(f"{name(size)}: {', '.join(map(str, best[size]))}" for size in sizes),
             verdict=verdict(all(np.median(best[size]) == stage for size, stage in _STAGES.items() if size in best)),
-            note=f"Minimal model, {len(ends)} seeds, one number each: the truncated truth nearest to the model of least validation "
-            "loss. Holds if "
-            "the median is the paper's at each of the four.",
+            note=f"Minimal model, {len(ends)} seeds, one number each: the truncated truth nearest to the model with the least validation "
+            "loss. Holds if the median is the paper's at each of the four.",
         ),
         Claim(
             id="B5-fewer",
@@ -74,9 +72,10 @@ def _judge(tables: Tables) -> Findings:
         ),
         Claim(
             id="B5-overfits",
-            sentence="After its best step the model of little data overfits.",
+            sentence="After its best step a model trained on little data overfits.",
             paper="seen in the plot",
-            ours=f"{name(small)} sequences: the excess loss at the end is {ranged(overfit, '{:.1f}')} times that at the best step",
+            ours=f"{name(small)} sequences: the excess loss at the end is {median_and_range(overfit, '{:.1f}')} times "
+            "that at the best step",
             verdict=verdict(float(np.median(overfit)) > 1.1),
             note="Holds if the median is above 1.1.",
         ),
@@ -91,8 +90,8 @@ def _draw(tables: Tables, findings: Findings):
     figure, axes = pictures.panels(titles, columns=len(sizes), width=2.8, height=2.4)
     for i, size in enumerate(sizes):
         rows = select(lines, lines["train"] == size)
-        one = typical_first(rows)[0]
-        draw_seeds(axes[i], rows, "excess")
+        one = median_seed_first(rows)[0]
+        plot_seeds(axes[i], rows, "excess")
         axes[i].set(ylim=(0, 1.5 * lines["excess"][0]))
         below = axes[len(sizes) + i]
         for n, colour in enumerate(pictures.shades(3)):

@@ -1,4 +1,4 @@
-"""Beyond the paper: fewer and more heads than patterns, and features that are correlated."""
+"""Beyond the paper: fewer or more heads than patterns, and correlated features."""
 
 import numpy as np
 
@@ -41,7 +41,7 @@ def _pair(g: float) -> theory.Patterns:
 
 
 def _plateau(g: float) -> Table:
-    """Where equal heads come to rest, and what they then attend to."""
+    """The loss at which equal heads stay, and what they then attend to."""
     line = theory.head_flow(_pair(g), _PAIR_HEADS, eps=0, times=[0, 1e6])
     levels = theory.plateau_levels(_pair(g))
     mass = {f"block{k + 1}": line.mass[-1:, 0, k] for k in (0, 1)}
@@ -76,11 +76,12 @@ def _judge(tables: Tables) -> Findings:
             paper="ours, not the paper's",
             ours="end of the flow: " + ", ".join(f"{ends[H]:.3f} for {goals[H]:.3f} (H = {H})" for H in counts),
             verdict=verdict(all(abs(ends[H] - goals[H]) <= 0.005 * levels[0] for H in counts)),
-            note=f"K = 3, m = 2.89, 1.7, 1, T = {_T}, ε = {_EPS:g}, flow time 3e4. Holds if the loss is within 0.5 % of its start.",
+            note=f"K = 3, m = 2.89, 1.7, 1, T = {_T}, ε = {_EPS:g}, flow time 3e4. Holds if the loss at the end is "
+            "within 0.5 % of the initial loss from that plateau.",
         ),
         Claim(
             id="B-heads-more",
-            sentence="More heads than patterns are not wasted: the second transition comes sooner with every head.",
+            sentence="More heads than patterns still help: the second transition is earlier with every further head.",
             paper="ours, not the paper's",
             ours="second transition: " + ", ".join(f"{t:.0f} (H = {H})" for H, t in seconds.items()),
             verdict=verdict(bool(np.all(np.diff(list(seconds.values())) < 0))),
@@ -88,9 +89,10 @@ def _judge(tables: Tables) -> Findings:
         ),
         Claim(
             id="B-correlated",
-            sentence="Positively correlated features lower the first plateau, to the largest singular value; negative ones leave it.",
+            sentence="Positively correlated features lower the first plateau, to the largest singular value; "
+            "negatively correlated ones do not change it.",
             paper="ours, not the paper's",
-            ours=f"equal heads rest within {np.abs(off).max():.0e} of the closed form for correlations "
+            ours=f"equal heads stay within {np.abs(off).max():.0e} of the closed form for correlations "
             f"{correlated['correlation'].min():g} to {correlated['correlation'].max():g}",
             verdict=verdict(np.abs(off).max() <= 0.01),
             note=f"K = 2, m = 2, 1, T = {_PAIR_T}, flow time 1e6. Holds within 1 %. With a positive correlation each head "
@@ -98,12 +100,13 @@ def _judge(tables: Tables) -> Findings:
         ),
         Claim(
             id="B-correlated-negative",
-            sentence="Negatively correlated features make the plateau a power of 1/ε: little noise then looks like none.",
+            sentence="Negatively correlated features make the plateau a power of 1/ε, so that small noise acts like none.",
             paper="ours, not the paper's",
             ours=f"d ln t / d ln 1/ε at the least noise: {local['negative']:.2f} for correlation {_NEGATIVE:g} "
             f"(closed form {predicted:.2f}), {local['orthogonal']:.2f} for none",
             verdict=verdict(local["negative"] >= 0.9 * predicted and local["negative"] >= 2 * local["orthogonal"]),
-            note=f"K = H = 2, m = 2, 1, T = {_PAIR_T}. Holds if it is at least nine tenths of the closed form, which it nears from above, "
+            note=f"K = H = 2, m = 2, 1, T = {_PAIR_T}. Holds if it is at least nine tenths of the closed form, which it "
+            "approaches from above, "
             "and twice that of orthogonal features, which goes to zero.",
         ),
     )
@@ -150,7 +153,7 @@ def _draw(tables: Tables, findings: Findings):
 STUDY = Study(
     name="heads-and-features",
     paper="incremental",
-    title="Heads unlike patterns, correlated features",
+    title="More or fewer heads than patterns, correlated features",
     minutes={"smoke": 0.2, "laptop": 0.4, "paper": 0.4},
     data=_measure,
     judge=_judge,

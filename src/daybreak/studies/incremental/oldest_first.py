@@ -1,16 +1,16 @@
-"""Appendix: with the oldest block the most important the staircase is the same, the oldest block first."""
+"""Appendix: with the oldest block the most important the stages are the same, the oldest block first."""
 
 import numpy as np
 
 from daybreak.studies._study import Claim, Table, Tables
-from daybreak.studies.incremental._trained import MINIMAL, by_seed, changed, over_seeds, ranged
+from daybreak.studies.incremental._trained import MINIMAL, by_seed, changed, median_and_range, verdict_over_seeds
 from daybreak.studies.incremental._variant import in_order, variant
 
 
 def _claims(tables: Tables) -> tuple[Claim, ...]:
     halfway = (tables["stages"]["second"] / 2).tolist()
     oldest = np.array([_mass(*x) for x in zip(by_seed(tables["curves"]), halfway, strict=True)])
-    sentence = "With importance reversed the model descends the same staircase."
+    sentence = "With importance reversed the model passes the same three stages."
     where = "Minimal model, blocks numbered by importance: block 1 is the oldest."
     return (
         in_order(tables, "B6-9-reversed", sentence, where),
@@ -18,8 +18,8 @@ def _claims(tables: Tables) -> tuple[Claim, ...]:
             id="B6-9-reversed-first",
             sentence="The oldest block, now the most important, is learned first.",
             paper="seen in the plot",
-            ours=f"half-way to the second transition the heads give {ranged(oldest, '{:.0%}')} of their attention to it",
-            verdict=over_seeds(oldest > 0.5),
+            ours=f"half-way to the second transition the heads give {median_and_range(oldest, '{:.0%}')} of their attention to it",
+            verdict=verdict_over_seeds(oldest > 0.5),
             note="Holds for a seed if it is more than half, mean over heads.",
         ),
     )

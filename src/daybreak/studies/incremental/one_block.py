@@ -1,10 +1,10 @@
-"""Beyond the paper: with one block of one lag the staircase has one step, and paper A says when it comes.
+"""Beyond the paper: with one block of one lag the staircase has one step, and paper A predicts when.
 
 A chain of K = 1, L = 1, read once, is paper A's task with a fixed position: of T tokens the last one decides. For a weak chain
 (β ≪ √d) cross-entropy is quadratic around the start, with Hessian 1/d, and the loss is (β²/d) ℓ(x, a), ℓ paper A's reduced loss, x the
 value along its goal, a the logit of the last position. Values follow x' = −ℓ_x/d²; logits are sums of entries of W over √D, D = d + T, so
-a' = −(β²/d)(1 + 1/d)/D ℓ_a. Only the ratio of the two clocks matters, and in paper A it is the dimension. So this is paper A's toy model of
-dimension (d + 1)β²/D, slower by d²/((d + 1)β²/D), and nothing is left to fit.
+a' = −(β²/d)(1 + 1/d)/D ℓ_a. Only the ratio of the two time scales matters, and in paper A it is the dimension. So this is paper A's
+toy model of dimension (d + 1)β²/D, slower by d²/((d + 1)β²/D), and nothing is left to fit.
 """
 
 from dataclasses import replace
@@ -15,7 +15,7 @@ from daybreak import measure, pictures, theory
 from daybreak.lab import Saved
 from daybreak.models import MinimalAttention
 from daybreak.studies._study import Claim, Findings, Scale, Study, Table, Tables, TrainedData, select, verdict
-from daybreak.studies.incremental._trained import ranged, records
+from daybreak.studies.incremental._trained import median_and_range, records
 from daybreak.tasks import MarkovChain
 from daybreak.training import Optimizer, Run, Stop
 
@@ -52,9 +52,9 @@ def _tables(saved: list[Saved]) -> Tables:
     rows, lines = [], []
     for run, record, task in records(saved):
         excess = record.curves["kl"][:, 0]
-        found = measure.plateau(record.steps, excess, measure.fraction_of_start(excess, _LEVEL))
+        plateau = measure.plateau(record.steps, excess, measure.fraction_of_start(excess, _LEVEL))
         T, d = task.interface.length, task.d
-        rows.append((T, d, run.seed, found.length, found.censored, _predicted(T, d)))
+        rows.append((T, d, run.seed, plateau.length, plateau.censored, _predicted(T, d)))
         lines += [(T, d, run.seed, *x) for x in zip(record.steps, excess / excess[0], strict=True)]
     return {
         "plateaus": _columns(rows, "T", "d", "seed", "plateau", "censored", "predicted"),
@@ -73,15 +73,14 @@ def _judge(tables: Tables) -> Findings:
     claims = (
         Claim(
             id="B-one-block",
-            sentence="With one block of one lag the staircase has one step, and paper A's flow says when it comes, with nothing fitted.",
+            sentence="With one block of one lag the staircase has one step, and paper A's flow predicts when, with nothing fitted.",
             paper="ours, not the paper's",
-            ours=f"measured over predicted {ranged(ratio, '{:.2f}')}, {int(np.sum(rows['censored']))} of {ratio.size} runs "
+            ours=f"measured over predicted {median_and_range(ratio, '{:.2f}')}, {int(np.sum(rows['censored']))} of {ratio.size} runs "
             f"censored; medians {by_size}",
             verdict=verdict(bool(np.all(np.abs(ratio - 1) <= 0.15)) and not np.any(rows["censored"])),
             note=f"Minimal model with one head, SGD on fresh sequences, β = {_BETA:g}: steps until the excess loss is at a fifth of "
-            "its start. Median "
-            "(range) over settings and seeds. Holds if all are within 15 %. The prediction is for β ≪ √d; the smaller d, the less "
-            "it is so here.",
+            "its start. Median (range) over settings and seeds. Holds if all are within 15 %. The prediction is for β ≪ √d, which "
+            "is less true for smaller d.",
         ),
     )
     return Findings(claims)

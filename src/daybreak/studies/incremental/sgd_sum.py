@@ -1,6 +1,7 @@
-"""Appendix: SGD once more, should the published loss be a sum over the generated tokens.
+"""Appendix: SGD again, in case the published loss is a sum over the generated tokens.
 
-The paper does not say. AdamW is blind to the scale of a loss; for SGD a sum over twenty tokens is a learning rate twenty times as large.
+The paper does not state it. AdamW does not depend on the scale of a loss;
+for SGD a sum over twenty tokens is a learning rate twenty times as large.
 """
 
 from daybreak.studies.incremental._trained import MINIMAL

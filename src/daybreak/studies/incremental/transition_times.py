@@ -1,7 +1,7 @@
-"""How long heads compete before they share the work: the second transition against noise, length, heads and importance.
+"""How long heads compete before they cooperate: the second transition against noise, length, heads and importance.
 
 Two patterns of strengths m and 1. The closed form t = T (m² − 1)(ln 1/ε)² / 4H is the leading order for little noise; what does not
-depend on ε drops out of the slope of √t over ln 1/ε, so that slope is held against it, with nothing fitted.
+depend on ε drops out of the slope of √t over ln 1/ε, so that slope is compared with it, with nothing fitted.
 """
 
 from collections.abc import Iterator
@@ -62,7 +62,8 @@ def _judge(tables: Tables) -> Findings:
     claims = (
         Claim(
             id="B4l-square",
-            sentence="The first plateau lasts as (ln 1/ε)², for it ages while noise grows; a fixed growth rate would give ln 1/ε.",
+            sentence="The first plateau lasts as (ln 1/ε)², because the growth rate of noise falls with time; a "
+            "constant rate would give ln 1/ε.",
             paper="ours, not the paper's",
             ours=f"local power of ln 1/ε at the least noise: {power['logits']:.2f} (logits), {power['published']:.2f} (published)",
             verdict=verdict(all(x >= 1.5 for x in power.values())),
@@ -76,8 +77,8 @@ def _judge(tables: Tables) -> Findings:
             "with nothing fitted",
             verdict=verdict(np.abs(off["logits"]).max() <= 0.1),
             note=f"{where}. Holds if every slope is within 10 %. For the published flow, without T: "
-            f"{off['published'].min():+.1%} to {off['published'].max():+.1%}; it is faster, so noise must be smaller still for the leading "
-            "order to lead.",
+            f"{off['published'].min():+.1%} to {off['published'].max():+.1%}; it is faster, so the leading order applies only at smaller "
+            "noise.",
         ),
         Claim(
             id="B4l-law",
@@ -86,7 +87,8 @@ def _judge(tables: Tables) -> Findings:
             ours=str(laws["logits"]),
             verdict=verdict(max(abs(law["a"] - 1), abs(law["b"] + 1), abs(law["c"] - 1)) <= 0.1),
             note=f"Law of the squared slope, {where}. Closed form: C = 0.25, exponents 1, −1, 1. Holds if they are within 0.1. "
-            "That of H is not at noise of 1e-12: many heads leave sooner, before attention ages as it does later (docs/incremental.md).",
+            "That of H is not at noise of 1e-12: many heads leave earlier, before attention decays as the closed form "
+            "assumes (docs/incremental.md).",
         ),
     )
     return Findings(claims, laws)
