@@ -10,8 +10,9 @@ from daybreak import measure, studies
 from daybreak.lab import Lab, Saved
 from daybreak.lab.sweeps import sweep
 from daybreak.measure import Interval
-from daybreak.studies import TrainedData
+from daybreak.studies import Claim, TrainedData
 from daybreak.studies.emergence import _trained
+from daybreak.tasks import SingleLocation
 from daybreak.training import Record, Run, Stop
 from tests.lab import made
 
@@ -94,10 +95,51 @@ def test_verdicts_by_intervals() -> None:
     assert _trained.all_of(["holds", "holds"]) == "holds"
 
 
+def _pairs(slow: list[float], fast: list[float], censored: list[int] | None = None) -> _trained.Factor:
+    """The factor between runs of equal seeds; `censored` are numbers of rows, the slow ones first."""
+    count = len(slow)
+    table = {
+        "seed": np.array([*range(count), *range(len(fast))]),
+        "plateau": np.array([*slow, *fast]),
+        "censored": np.isin(np.arange(count + len(fast)), censored or []),
+    }
+    first = np.arange(count + len(fast)) < count
+    return _trained.paired_factor(table, first, ~first)
+
+
+def test_a_factor_is_paired_by_seed_and_a_censored_run_makes_it_a_bound() -> None:
+    exact = _pairs([100, 400], [50, 200])  # seeds differ by a factor 4, pairs by none
+    assert exact.value == pytest.approx(2) and exact.range == pytest.approx((2, 2))
+    wide = _pairs([100, 100, 100], [40, 50, 60])
+    assert wide.range.low < wide.value < wide.range.high
+    upper = _pairs([100, 100], [50, 50], [3])
+    assert str(upper) == "< 2.00" and upper.range == Interval(0.0, upper.value)
+    lower = _pairs([100, 100], [50, 50], [0])
+    assert str(lower) == "> 2.00" and lower.range == Interval(lower.value, np.inf)
+    assert _pairs([100, 100, 7], [50, 50]).value == pytest.approx(2), "a seed without a partner does not count"
+
+
+@pytest.mark.parametrize(
+    ("runs", "verdict"),
+    [
+        ({"N": np.array([8, 12]), "placement": np.array(["one-plus"] * 2)}, "holds"),
+        ({"N": np.array([6, 12]), "placement": np.array(["one-plus"] * 2)}, "outside"),
+        ({"N": np.array([8, 12]), "placement": np.array(["one-plus", "at-least-one"])}, "outside"),
+        ({"N": np.array([8, 12])}, "outside"),
+    ],
+)
+def test_recall_is_judged_from_eight_pairs_on_with_one_copy(runs: Any, verdict: str) -> None:
+    claim = Claim("A99", "It is sharp.", "", "", "holds", "As seen.")
+    (judged,) = _trained.unless_outside([claim], runs, 4)
+    assert judged.verdict == verdict
+    assert judged.note.endswith("As seen.")
+
+
 def test_laptop_runs_are_those_that_forecasts_are_scored_on() -> None:
     """One lab serves both, run for run."""
-    wanted = {run.id for run in sweep.read(ROOT / "examples" / "forecast.toml")}
-    assert wanted <= {run.id for name in ("fig3", "fig4") for run in _runs(name, "laptop")}
+    wanted = {run.id for run in sweep.read(ROOT / "examples" / "forecast.toml") if isinstance(run.task, SingleLocation)}
+    assert wanted
+    assert wanted <= {run.id for run in _runs("fig3", "laptop")}
 
 
 @pytest.mark.parametrize("name", ["fig11", "fig12"])

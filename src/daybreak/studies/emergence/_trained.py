@@ -1,6 +1,8 @@
 """What studies of trained networks share: runs from sweep texts, tables of plateaus and curves, verdicts on exponents."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import final
 
 import numpy as np
 from scipy import stats
@@ -12,7 +14,7 @@ from daybreak.lab.reading import laws
 from daybreak.lab.reading.published import PUBLISHED, Published
 from daybreak.lab.sweeps import sweep
 from daybreak.measure import Interval, Law, Plateau
-from daybreak.studies._study import Scale, Table, Tables, TrainedData, Verdict, select
+from daybreak.studies._study import Claim, Scale, Table, Tables, TrainedData, Verdict, select
 from daybreak.training import to_json
 
 Sweeps = Mapping[Scale, str]
@@ -140,6 +142,63 @@ def law(form: str, table: Table) -> Law:
 def published(figure: int) -> list[Published]:
     """The laws that paper A gives in a figure."""
     return [x for x in PUBLISHED if x.source == f"paper A, figure {figure}"]
+
+
+@final
+@dataclass(frozen=True)
+class Factor:
+    """How many times faster runs emerge than others, over pairs of equal seed.
+
+    Args:
+        value: ratio of the geometric means.
+        interval: 95 %, by Student's t on the logs of the ratios; None for a single pair, and for a bound.
+        sign: `<` if a fast run was censored, so that the factor is smaller; `>` if a slow one was; otherwise empty.
+    """
+
+    value: float
+    interval: Interval | None
+    sign: str
+
+    def __str__(self) -> str:
+        between = "" if self.interval is None else f" {format_interval(self.interval)}"
+        return f"{f'{self.sign} ' if self.sign else ''}{self.value:.2f}{between}"
+
+    @property
+    def range(self) -> Interval:
+        """Between which values it lies, as far as is known."""
+        low = 0.0 if self.interval is None and self.sign != ">" else self.value
+        high = np.inf if self.interval is None and self.sign != "<" else self.value
+        return self.interval or Interval(low, high)
+
+
+def paired_factor(table: Table, slow: Bools, fast: Bools) -> Factor:
+    """The factor between two groups of runs; only seeds that both have count."""
+    seeds = np.intersect1d(table["seed"][slow], table["seed"][fast])
+    rows = [np.array([np.flatnonzero(group & (table["seed"] == seed))[0] for seed in seeds]) for group in (slow, fast)]
+    logs = np.log(table["plateau"][rows[0]]) - np.log(table["plateau"][rows[1]])
+    late, early = (bool(table["censored"][x].any()) for x in rows)
+    value = float(np.exp(logs.mean()))
+    if late or early or logs.size < 2:
+        return Factor(value, None, "<" if early else ">" if late else "")
+    margin = stats.t.ppf(0.975, logs.size - 1) * logs.std(ddof=1) / np.sqrt(logs.size)
+    return Factor(value, Interval(*(float(np.exp(logs.mean() + x)) for x in (-margin, margin))), "")
+
+
+def unless_outside(claims: Sequence[Claim], runs: Table, hours: float) -> tuple[Claim, ...]:
+    """Claims about recall, `outside` if their runs are not in the regime that the paper's sentences are about.
+
+    That is from eight pairs on: with fewer, nothing is sharp. And the answer has exactly one copy without repetition: the
+    placement at-least-one, the only one of tables without that column, repeats it in 40 % of the sequences.
+    """
+    repeats = "placement" not in runs or bool(np.any(runs["placement"] != "one-plus"))
+    if runs["N"].min() >= 8 and not repeats:
+        return tuple(claims)
+    about = (
+        f"The sentence is about recall of 8 pairs or more, with one copy of the answer if there is no repetition; these runs have N from "
+        f"{runs['N'].min():g} to {runs['N'].max():g}{', and about 1.5 copies without repetition' if repeats else ''}. "
+        f"To reach it costs about {hours:g} hours of two cores."
+    )
+    return tuple(replace(x, verdict="outside", note=f"{about} {x.note}") for x in claims)
 
 
 def interval_of_sum(law: Law, parts: Mapping[str, float]) -> Interval:

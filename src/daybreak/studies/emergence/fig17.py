@@ -1,27 +1,22 @@
-"""Figure 17: recall emerges together with attention from values to their keys, and from the query to the answer."""
+"""Figure 17: recall emerges together with attention from values to their keys, and from the query to the answer.
+
+Criteria, written on 2026-11-18 before any run of the grid below (the runs of figure 5 without repetition): A17 and A17-layers keep
+their rules. A17-heads: the smallest attention of a head of the layer is at least half of the largest, in the median run.
+"""
 
 import numpy as np
 
 from daybreak import pictures
 from daybreak.lab import Saved, index
 from daybreak.studies._study import Claim, Findings, Study, Tables, select, verdict
-from daybreak.studies.emergence import _trained
+from daybreak.studies.emergence import _trained, fig5
 from daybreak.training import to_json
 
 _CURVES = ("clean_accuracy", "value_to_key", "attention")
 
 _SWEEPS: _trained.Sweeps = {
     "smoke": f"{_trained.TINY}{_trained.TINY_RECALL}\ntask.N = 3\ntask.V = 24",
-    # Runs of examples/forecast.toml.
-    "laptop": """
-preset = "paper-a-recall"
-seeds = 5
-task.N = 6
-task.V = [16, 32]
-stop.every = 10
-stop.level = 0.6
-stop.budget = "8 * 0.55 * V**0.79 * N**2.25 + 1000"
-""",
+    "laptop": fig5.BASELINE,
     "paper": """
 preset = "paper-a-recall"
 seeds = 3
@@ -48,6 +43,7 @@ def _rises(saved: list[Saved]) -> dict[str, np.ndarray]:
             "seed": x.run.seed,
             "N": task["N"],
             "V": task["V"],
+            "placement": task["placement"],
             "accuracy_step": _half_way(record.steps, accuracy),
         }
         for name, curve in (("copy", record.curves["value_to_key"]), ("select", record.curves["attention"])):
@@ -73,40 +69,45 @@ def _judge(tables: Tables) -> Findings:
     rises = tables["rises"]
     ratios = {x: rises[f"{x}_step"] / np.maximum(rises["accuracy_step"], 1) for x in ("copy", "select")}
     together = [abs(x - 1).max() <= 0.25 for x in ratios.values()]
-    spread = {x: rises[f"{x}_most_head"] - rises[f"{x}_least_head"] for x in ("copy", "select")}
+    alike = {x: rises[f"{x}_least_head"] / rises[f"{x}_most_head"] for x in ("copy", "select")}
     layers = ", ".join(
         f"{name} in layer {'/'.join(f'{x}' for x in np.unique(rises[f'{name}_layer']))}" for name in ("copy", "select")
     )
     grid = f"N = {rises['N'][0]}, V in {{{', '.join(map(str, np.unique(rises['V'])))}}}, {rises['seed'].size} runs"
-    claims = (
-        Claim(
-            id="A17",
-            sentence="Accuracy rises together with attention from values to their keys and from the query to the answer.",
-            paper="seen in the plot (N = 32, V = 256)",
-            ours="step at which attention is half-way over the step at which accuracy is: "
-            + "; ".join(f"{name} {x.min():.2f} to {x.max():.2f}" for name, x in ratios.items()),
-            verdict=verdict(all(together)),
-            note=f"{grid}. Copying is attention from each value to its key, selecting from the query to the answer's value, in the layer "
-            "where each is largest at the end, mean over heads; half-way is between the first and the last evaluation, and runs end "
-            "soon after the level of their stop rule. Holds if both are half-way within 25 % of the step at which accuracy is.",
+    claims = _trained.unless_outside(
+        (
+            Claim(
+                id="A17",
+                sentence="Accuracy rises together with attention from values to their keys and from the query to the answer.",
+                paper="seen in the plot (N = 32, V = 256)",
+                ours="step at which attention is half-way over the step at which accuracy is: "
+                + "; ".join(f"{name} {x.min():.2f} to {x.max():.2f}" for name, x in ratios.items()),
+                verdict=verdict(all(together)),
+                note=f"{grid}. Copying is attention from each value to its key, selecting from the query to the answer's value, "
+                "in the layer "
+                "where each is largest at the end, mean over heads; half-way is between the first and the last evaluation, and runs end "
+                "soon after the level of their stop rule. Holds if both are half-way within 25 % of the step at which accuracy is.",
+            ),
+            Claim(
+                id="A17-layers",
+                sentence="Copying happens in one layer and selecting in a later one.",
+                paper="layers 3 and 4 of 4",
+                ours=layers,
+                verdict=verdict(bool(np.all(rises["copy_layer"] < rises["select_layer"]))),
+                note=f"{grid}. Holds if the layer that copies is earlier than the one that selects in every run.",
+            ),
+            Claim(
+                id="A17-heads",
+                sentence="The heads of a layer have similar attention to the relevant tokens.",
+                paper="all heads of a layer have similar attention to relevant tokens",
+                ours="smallest over largest attention of a head at the end: "
+                + "; ".join(f"{name} {x.min():.2f} to {x.max():.2f}" for name, x in alike.items()),
+                verdict=verdict(min(np.median(x) for x in alike.values()) >= 0.5),
+                note=f"{grid}. Holds if in both layers the smallest is at least half of the largest, in the median run.",
+            ),
         ),
-        Claim(
-            id="A17-layers",
-            sentence="Copying happens in one layer and selecting in a later one.",
-            paper="layers 3 and 4 of 4",
-            ours=layers,
-            verdict=verdict(bool(np.all(rises["copy_layer"] < rises["select_layer"]))),
-            note=f"{grid}. Holds if the layer that copies is earlier than the one that selects in every run.",
-        ),
-        Claim(
-            id="A17-heads",
-            sentence="The heads of a layer have similar attention to the relevant tokens.",
-            paper="all heads of a layer have similar attention to relevant tokens",
-            ours="largest minus smallest attention of a head at the end: "
-            + "; ".join(f"{name} {x.min():.2f} to {x.max():.2f}" for name, x in spread.items()),
-            verdict=verdict(max(np.median(x) for x in spread.values()) <= 0.3),
-            note=f"{grid}. Holds if heads of either layer differ by no more than 0.3 in the median run.",
-        ),
+        rises,
+        0.5,
     )
     return Findings(claims)
 
