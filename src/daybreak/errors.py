@@ -1,6 +1,6 @@
 """The errors whose message is all that a user needs to read."""
 
-from typing import final
+from typing import Any, final
 
 
 @final
@@ -18,3 +18,16 @@ class WorkError(RuntimeError):
 
     Its message is one sentence that says what is safe and what to do. The command shows it on stderr and exits with 1.
     """
+
+
+def refuse(name: str, value: Any, at_fault: bool, why: str) -> None:
+    """Raise a `RequestError` that names the field, its value and what is allowed, if `at_fault`.
+
+    Example:
+        >>> refuse("T", 1, True, "the sequence length must be at least 2")
+        Traceback (most recent call last):
+        daybreak.errors.RequestError: T = 1 is not allowed: the sequence length must be at least 2.
+    """
+    if at_fault:
+        shown = f"{value:g}" if isinstance(value, float) else repr(value)
+        raise RequestError(f"{name} = {shown} is not allowed: {why}.")
