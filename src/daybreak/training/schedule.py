@@ -16,7 +16,7 @@ import numpy as np
 from jaxtyping import Array, Bool, Float, Int
 
 from daybreak.errors import RequestError
-from daybreak.measure import NotEnoughEvidence, Plateau, departed, forecast
+from daybreak.measure import NotEnoughEvidence, Plateau, forecast, has_left_plateau
 from daybreak.tasks import Task
 
 Name = Literal["constant", "switch", "ramp", "adaptive", "budget"]
@@ -114,7 +114,7 @@ class RepetitionControl:
         self._steps.append(step)
         self._rows.append(row)
         if self.repeats:
-            if departed(self._curve("train_loss", self._since), self._schedule.restore_below):
+            if has_left_plateau(self._curve("train_loss", self._since), self._schedule.restore_below):
                 self._height = float(np.median(self._curve("clean_loss", self._since)))
                 self._lasted = step - self._steps[self._since]
                 self._turn()
