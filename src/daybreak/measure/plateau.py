@@ -56,7 +56,7 @@ def plateau(
         values: loss or accuracy at each.
         level: value that ends the plateau; see also `fraction_of_start` and `above_guess`.
         direction: `down` if the curve falls to the level (a loss), `up` if it rises to it (an accuracy).
-        hold: evaluations in a row that must lie beyond the level; a crossing too near the end to tell is censored.
+        hold: evaluations in a row that must lie beyond the level; a crossing too near the end to count is censored.
         smooth: evaluations under each parabola, 1 for none, otherwise at least 5.
 
     Example:
