@@ -1,10 +1,10 @@
-"""How good are forecasts of emergence? Error and coverage against the share of the plateau that was seen.
+"""How good are forecasts of emergence? Error and coverage against the fraction of the plateau that was seen.
 
     python benchmarks/forecasts.py keep LAB    # the records of a lab, thinned, to results/forecast/records.parquet
     python benchmarks/forecasts.py             # score those: results/forecast/scores.csv, scores.json, figure.png
 
 Each run is forecast from its first 10 % … 90 % by four methods: all evidence; the run alone, without a law; the law alone; and the
-loss alone, its last third drawn on as a straight line. The law is fitted to the other configurations of the task. The runs
+loss alone, its last third extrapolated as a straight line. The law is fitted to the other configurations of the task. The runs
 took no part in tuning: those that did have seeds from 100 on.
 """
 
@@ -25,15 +25,15 @@ from daybreak import measure, pictures
 from daybreak.errors import RequestError
 from daybreak.measure import Forecast
 
-HERE = Path(__file__).parent.parent / "results" / "forecast"
+FOLDER = Path(__file__).parent.parent / "results" / "forecast"
 FRACTIONS = np.arange(1, 10) / 10
 FORMS = {"single-location": "C * d**a * T**b", "recall": "C * V**a * N**b"}
-METHODS = {"all": "all evidence", "run": "the run alone", "law": "the law alone", "line": "the loss drawn on"}
+METHODS = {"all": "all evidence", "run": "the run alone", "law": "the law alone", "line": "the loss extrapolated"}
 SETTINGS = ("T", "d", "N", "V")
 TUNED = ({"T": 16, "d": 8}, {"T": 16, "d": 16}, {"T": 32, "d": 8}, {"T": 32, "d": 16}, {"N": 4, "V": 16})
 """Configurations of the tuning runs, whose seeds are 100 and on."""
 PEEKED = ({"T": 48, "d": 16}, {"T": 32, "d": 32}, {"T": 64, "d": 16}, {"N": 6, "V": 16})
-"""Configurations of which runs had been scored once before the intervals got their last width (docs/forecast.md)."""
+"""Configurations with runs that were scored once before the width of the intervals was fixed (docs/forecast.md)."""
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ class Kept:
         return measure.plateau(self.steps, self.values, self.level, direction=self.direction)
 
     def until(self, step: float, prior: tuple[float, float] | None, *, alone: bool = False):
-        """The forecast of a run that was seen until a step; of the law alone, if so asked."""
+        """The forecast of a run that was seen until a step; with `alone`, that of the law alone."""
         rows = self.steps <= step
         if alone:
             flat = np.full(2, self.level + (-1 if self.direction == "up" else 1))
@@ -111,14 +111,14 @@ def kept(path: Path) -> list[Kept]:
 
 
 def priors(runs: list[Kept]) -> dict[tuple, tuple[float, float]]:
-    """For each configuration, what the law of the others of its task says of it; nothing if none can be fitted."""
-    found = {}
+    """For each configuration, what the law of the others of its task predicts; absent if no law can be fitted."""
+    priors = {}
     for task, form in FORMS.items():
         mine = [run for run in runs if run.task == task]
         for left_out in {run.configuration for run in mine}:
             others = [run for run in mine if run.configuration != left_out]
-            here = dict(left_out[1:])
-            table = {name: np.array([run.settings[name] for run in others]) for name in here}
+            setting = dict(left_out[1:])
+            table = {name: np.array([run.settings[name] for run in others]) for name in setting}
             ends = [run.plateau for run in others]
             table |= {"plateau": np.array([x.length for x in ends]), "censored": np.array([x.censored for x in ends])}
             table["configuration"] = np.unique([str(run.configuration) for run in others], return_inverse=True)[1]
@@ -126,13 +126,13 @@ def priors(runs: list[Kept]) -> dict[tuple, tuple[float, float]]:
                 law = measure.fit_law(form, table, censored="censored", cluster="configuration")
             except RequestError:
                 continue
-            median, spread = law.prior({name: [x] for name, x in here.items()})
-            found[left_out] = (float(median[0]), float(spread[0]))
-    return found
+            median, spread = law.prior({name: [x] for name, x in setting.items()})
+            priors[left_out] = (float(median[0]), float(spread[0]))
+    return priors
 
 
 def line(run: Kept, step: float) -> tuple[float, float, float] | None:
-    """Median and 80 % interval by the last third of the loss, drawn on as a line; None if it does not fall."""
+    """Median and 80 % interval by the last third of the loss, extrapolated as a line; None if it does not fall."""
     rows = run.steps <= step
     x, y = run.steps[rows], (run.values[rows] - run.level) * (-1 if run.direction == "up" else 1)
     count = max(3, x.size // 3)
@@ -145,13 +145,13 @@ def line(run: Kept, step: float) -> tuple[float, float, float] | None:
         return None
     left = y - y.mean() - slope * t
     doubt = float(np.sqrt(left @ left / (x.size - 2) / (t @ t)))
-    reach = float(stats.t.ppf(0.9, x.size - 2)) * doubt / -slope
+    margin = float(stats.t.ppf(0.9, x.size - 2)) * doubt / -slope
     ahead = max(float(x.mean() - y.mean() / slope) - step, 0.0)
-    return step + ahead, step + ahead / (1 + reach), step + ahead / max(1 - reach, 1e-3)
+    return step + ahead, step + ahead / (1 + margin), step + ahead / max(1 - margin, 1e-3)
 
 
 def scored(runs: list[Kept]) -> Iterator[dict[str, Any]]:
-    """One row for each run that emerged, share of its plateau, and method."""
+    """One row for each run that emerged, fraction of its plateau, and method."""
     law = priors(runs)
     for run in runs:
         truth = run.plateau
@@ -160,10 +160,10 @@ def scored(runs: list[Kept]) -> Iterator[dict[str, Any]]:
         for fraction in FRACTIONS:
             step = float(run.steps[run.steps <= fraction * truth.length][-1])
             prior = law.get(run.configuration)
-            said: dict[str, Any] = {"all": run.until(step, prior), "run": run.until(step, None)}
-            said["law"] = None if prior is None else run.until(step, prior, alone=True)
-            said["line"] = line(run, step)
-            for method, x in said.items():
+            answers: dict[str, Any] = {"all": run.until(step, prior), "run": run.until(step, None)}
+            answers["law"] = None if prior is None else run.until(step, prior, alone=True)
+            answers["line"] = line(run, step)
+            for method, x in answers.items():
                 answer = (x.median, *x.interval) if isinstance(x, Forecast) else x if isinstance(x, tuple) else None
                 median, low, high = answer or (np.nan,) * 3
                 yield {
@@ -185,8 +185,8 @@ def scored(runs: list[Kept]) -> Iterator[dict[str, Any]]:
 
 
 def summary(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Error and coverage by method and share of the plateau seen: of all runs, of configurations new to tuning, of each task."""
-    made = []
+    """Error and coverage by method and fraction of the plateau seen: of all runs, of configurations new to tuning, of each task."""
+    summaries = []
     groups = {"both": rows, "new": [row for row in rows if not row["tuned"]]}
     groups["fresh"] = [row for row in rows if not (row["tuned"] or row["peeked"])]
     groups |= {task: [row for row in rows if row["task"] == task] for task in sorted({row["task"] for row in rows})}
@@ -195,7 +195,7 @@ def summary(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
             for fraction in FRACTIONS:
                 mine = [row for row in members if row["method"] == method and row["fraction"] == fraction]
                 claimed = [row for row in mine if np.isfinite(row["median"])]
-                made.append(
+                summaries.append(
                     {
                         "group": group,
                         "method": method,
@@ -207,11 +207,11 @@ def summary(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
                         "width": float(np.median([np.log(x["high"] / x["low"]) for x in claimed])) if claimed else None,
                     }
                 )
-    return made
+    return summaries
 
 
 def draw(summaries: list[dict[str, Any]], path: Path) -> None:
-    """Error, coverage and share of runs that get a forecast, against the share of the plateau seen."""
+    """Error, coverage and fraction of runs that get a forecast, against the fraction of the plateau seen."""
     with pictures.look():
         figure, axes = pictures.panels(["median error", "80 % interval covers", "runs with a forecast"], width=4.0)
         colours = {"all": pictures.PAPER, "run": pictures.OURS, "law": pictures.NEUTRAL, "line": "#CC79A7"}
@@ -237,7 +237,7 @@ def draw(summaries: list[dict[str, Any]], path: Path) -> None:
 
 
 def score(folder: Path) -> dict[str, Any]:
-    """Score the records of a folder, write what came of it beside them."""
+    """Score the records of a folder, and write the scores next to them."""
     runs = kept(folder / "records.parquet")
     rows = list(scored(runs))
     summaries = summary(rows)
@@ -258,10 +258,10 @@ def score(folder: Path) -> dict[str, Any]:
 
 def main() -> None:
     if sys.argv[1:2] == ["keep"]:
-        HERE.mkdir(parents=True, exist_ok=True)
-        print(f"{keep(Path(sys.argv[2]), HERE / 'records.parquet')} runs kept")
+        FOLDER.mkdir(parents=True, exist_ok=True)
+        print(f"{keep(Path(sys.argv[2]), FOLDER / 'records.parquet')} runs kept")
         return
-    document = score(HERE)
+    document = score(FOLDER)
     print(json.dumps({name: x for name, x in document.items() if name != "summary"}, indent=2))
 
 

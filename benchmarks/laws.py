@@ -1,4 +1,4 @@
-"""Seconds to fit a law to 10 000 rows with 1 000 bootstrap draws over configurations, by method; at most 5 are allowed.
+"""Seconds to fit a law to 10 000 rows with 1 000 draws of the cluster bootstrap over configurations, by method; at most 5 are allowed.
 
     python benchmarks/laws.py
 

@@ -1,7 +1,7 @@
 """10 000 plateau lengths: Daybreak's batch against a loop over SciPy's LSODA, per plateau, warm, in the same run.
 
 Both integrate the same flow to the same tolerance, 1e-8; the loop gets the field written out by hand in plain Python,
-the fastest form LSODA can be given here. Errors are measured against SciPy's DOP853 at 1e-12.
+the fastest form for LSODA here. Errors are measured against SciPy's DOP853 at 1e-12.
 """
 
 import json
@@ -74,7 +74,7 @@ def main() -> None:
     rows = list(zip(*(x[:_LOOP].tolist() for x in settings.values()), strict=True))
     theory.plateau(**settings)  # compiles
     batch, loop = [], []
-    for _ in range(_REPEATS):  # alternating, so that a slow moment of the machine hits both
+    for _ in range(_REPEATS):  # alternating, so that a slow moment of the machine affects both
         batch.append(seconds(lambda: theory.plateau(**settings)) / _COUNT)
         loop.append(seconds(lambda: [by_scipy(*x, method="LSODA", tolerance=1e-8) for x in rows]) / _LOOP)
     ratios = [b / a for a, b in zip(batch, loop, strict=True)]

@@ -1,4 +1,4 @@
-"""Scoring forecasts: what is kept of a lab comes back, and planted runs get the marks they deserve."""
+"""Scoring forecasts: what is kept of a lab is read back, and planted runs get the scores that they should."""
 
 from pathlib import Path
 
@@ -10,11 +10,11 @@ from daybreak.lab import Lab
 from tests.lab import made
 
 
-def planted(T: int, d: int, seed: int, strike: float) -> Kept:
-    """A run that follows the clock to its strike and emerges 6 % later."""
-    steps = np.arange(0, 1.2 * strike, strike / 100)
-    rise = special.erfinv(np.minimum(steps / strike, 1 - 1e-9)) ** 2
-    loss = np.where(steps < strike, 0.5, np.maximum(0.5 - 0.4 * (steps / strike - 1) / 0.06, 0.0))
+def planted(T: int, d: int, seed: int, takeoff: float) -> Kept:
+    """A run that follows the clock to its take-off and emerges 6 % later."""
+    steps = np.arange(0, 1.2 * takeoff, takeoff / 100)
+    rise = special.erfinv(np.minimum(steps / takeoff, 1 - 1e-9)) ** 2
+    loss = np.where(steps < takeoff, 0.5, np.maximum(0.5 - 0.4 * (steps / takeoff - 1) / 0.06, 0.0))
     heads = np.repeat(special.expit(rise - np.log(T - 1))[:, None], 2, axis=1)
     return Kept(f"{T}-{d}-{seed}", "single-location", {"T": float(T), "d": float(d)}, seed, 0.1, steps, loss, heads)
 
@@ -35,12 +35,14 @@ def test_planted_runs_are_marked() -> None:
     assert half["runs"] == half["forecasts"] == 12
     assert half["error"] < 0.1
     assert half["coverage"] > 0.9
-    assert half["width"] < min(marks["run", 0.5]["width"], marks["law", 0.5]["width"]), "two sources say more than one"
+    assert half["width"] < min(marks["run", 0.5]["width"], marks["law", 0.5]["width"]), (
+        "two sources give a narrower interval than one"
+    )
     assert marks["line", 0.5]["forecasts"] == 0, "a flat loss leads nowhere"
     assert marks["law", 0.1]["forecasts"] == 12
 
 
-def test_a_loss_that_falls_steadily_is_drawn_on_exactly() -> None:
+def test_a_loss_that_falls_steadily_is_extrapolated_exactly() -> None:
     steps = np.arange(0.0, 100.0, 5.0)
     run = Kept("a", "single-location", {}, 0, 0.1, steps, 0.5 - 0.004 * steps, np.full((20, 1), 0.1))
     found = line(run, 50.0)
@@ -60,5 +62,5 @@ def test_what_is_kept_comes_back(tmp_path: Path) -> None:
     assert one.plateau.length == lab.load(one.id).document["plateau"]["length"]
     record = lab.load(one.id).record
     assert record is not None
-    assert one.steps[-1] < record.steps[-1], "what comes after the plateau is not needed"
+    assert one.steps[-1] < record.steps[-1], "the curve after the plateau is not kept"
     np.testing.assert_array_equal(one.attention, record.curves["attention"][: len(one.steps)].reshape(-1, 6))

@@ -6,11 +6,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from daybreak.errors import RequestError
-from daybreak.measure import departed
+from daybreak.measure import has_left_plateau
 
 
-def _first(values: np.ndarray, share: float = 0.2) -> int | None:
-    return next((n for n in range(1, values.size + 1) if departed(values[:n], share)), None)
+def _first(values: np.ndarray, fraction: float = 0.2) -> int | None:
+    return next((n for n in range(1, values.size + 1) if has_left_plateau(values[:n], fraction)), None)
 
 
 def test_it_never_fires_on_a_thousand_curves_of_flat_noise() -> None:
@@ -49,8 +49,8 @@ def test_one_wild_evaluation_is_not_a_transition() -> None:
 
 
 def test_what_it_cannot_tell_is_no() -> None:
-    assert not departed([])
-    assert not departed([0.5, 0.5, 0.01, 0.01])
-    assert not departed([0.5] * 10 + [np.nan, np.nan])
-    with pytest.raises(RequestError, match="share"):
-        departed([0.5] * 10, share=1.5)
+    assert not has_left_plateau([])
+    assert not has_left_plateau([0.5, 0.5, 0.01, 0.01])
+    assert not has_left_plateau([0.5] * 10 + [np.nan, np.nan])
+    with pytest.raises(RequestError, match="fraction"):
+        has_left_plateau([0.5] * 10, fraction=1.5)

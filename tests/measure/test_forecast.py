@@ -15,14 +15,14 @@ _steps = np.arange(0.0, 1000.0, 10.0)
 _flat = np.full(_steps.size, 0.5)
 
 
-def planted(strike: float, heads: int = 4, T: int = 64) -> np.ndarray:
-    """Attention of heads that follow the clock and strike at a step."""
-    rise = special.erfinv(np.minimum(_steps / strike, 1 - 1e-9)) ** 2
+def planted(takeoff: float, heads: int = 4, T: int = 64) -> np.ndarray:
+    """Attention of heads that follow the clock and take off at a step."""
+    rise = special.erfinv(np.minimum(_steps / takeoff, 1 - 1e-9)) ** 2
     return np.repeat(special.expit(rise[:, None] - np.log(T - 1)), heads, axis=1)
 
 
-def seen(share: float, strike: float, attention: np.ndarray, **more):
-    rows = _steps <= share * strike
+def seen(fraction: float, takeoff: float, attention: np.ndarray, **more):
+    rows = _steps <= fraction * takeoff
     return forecast(_steps[rows], _flat[rows], 0.1, attention[rows], **more)
 
 
@@ -41,39 +41,39 @@ def test_the_flow_is_forecast_before_its_loss_moves() -> None:
         line = theory.flow(T, d, times=np.linspace(0, truth, 60))
         half = line.t <= truth / 2
         assert line.clean_loss[half].min() > 0.49
-        said = forecast(line.t[half], line.clean_loss[half], 0.1, line.alpha[half])
-        assert isinstance(said, Forecast)
-        assert said.interval.low < truth < said.interval.high
-        assert said.median == pytest.approx(truth, rel=0.15)
+        answer = forecast(line.t[half], line.clean_loss[half], 0.1, line.alpha[half])
+        assert isinstance(answer, Forecast)
+        assert answer.interval.low < truth < answer.interval.high
+        assert answer.median == pytest.approx(truth, rel=0.15)
 
 
-@pytest.mark.parametrize("share", [0.3, 0.5, 0.7])
-def test_intervals_cover_a_planted_step_as_often_as_promised(share: float) -> None:
+@pytest.mark.parametrize("fraction", [0.3, 0.5, 0.7])
+def test_intervals_cover_a_planted_step_as_often_as_promised(fraction: float) -> None:
     rng = np.random.default_rng(0)
     covered = []
     for _ in range(500):
-        strike = rng.uniform(300, 900)
-        attention = planted(strike)
-        said = seen(share, strike, attention)
-        assert isinstance(said, Forecast)
-        late, spread = lateness(float(clock(attention[_steps <= share * strike], attention[0])[-2:].mean()))
-        truth = strike * np.exp(late + spread * rng.standard_normal())
-        covered.append(said.interval.low <= truth <= said.interval.high)
+        takeoff = rng.uniform(300, 900)
+        attention = planted(takeoff)
+        answer = seen(fraction, takeoff, attention)
+        assert isinstance(answer, Forecast)
+        late, spread = lateness(float(clock(attention[_steps <= fraction * takeoff], attention[0])[-2:].mean()))
+        truth = takeoff * np.exp(late + spread * rng.standard_normal())
+        covered.append(answer.interval.low <= truth <= answer.interval.high)
     assert 0.76 <= np.mean(covered) <= 0.84
 
 
 def test_noise_of_the_probe_widens_the_interval_and_does_not_move_it() -> None:
     rng = np.random.default_rng(1)
-    strike, clean = 700.0, planted(700.0)
-    sure = seen(0.6, strike, clean)
+    takeoff, clean = 700.0, planted(700.0)
+    sure = seen(0.6, takeoff, clean)
     assert isinstance(sure, Forecast)
     medians, widths = [], []
     for _ in range(200):
         noisy = special.expit(special.logit(clean) + 0.02 * rng.standard_normal(clean.shape))
-        said = seen(0.6, strike, noisy, baseline=clean[0])
-        assert isinstance(said, Forecast)
-        medians.append(said.median)
-        widths.append(np.log(said.interval.high / said.interval.low))
+        answer = seen(0.6, takeoff, noisy, baseline=clean[0])
+        assert isinstance(answer, Forecast)
+        medians.append(answer.median)
+        widths.append(np.log(answer.interval.high / answer.interval.low))
     assert np.median(medians) == pytest.approx(sure.median, rel=0.05)
     assert np.mean(widths) > np.log(sure.interval.high / sure.interval.low)
 
@@ -84,18 +84,18 @@ def test_flat_noise_is_no_evidence(evaluations: int) -> None:
     steps = 10.0 * np.arange(evaluations)
     for _ in range(250):
         attention = special.expit(-4 + 0.1 * rng.standard_normal((evaluations, 8)))
-        said = forecast(steps, 0.5 + 0.02 * rng.standard_normal(evaluations), 0.1, attention)
-        assert isinstance(said, NotEnoughEvidence)
-        assert said.reason == "attention has not grown and the loss has not begun to fall."
+        answer = forecast(steps, 0.5 + 0.02 * rng.standard_normal(evaluations), 0.1, attention)
+        assert isinstance(answer, NotEnoughEvidence)
+        assert answer.reason == "attention has not grown and the loss has not begun to fall."
 
 
 def test_more_evidence_sharpens_the_forecast() -> None:
-    strike, attention = 800.0, planted(800.0)
-    found = [seen(share, strike, attention) for share in (0.3, 0.5, 0.7, 0.9)]
+    takeoff, attention = 800.0, planted(800.0)
+    found = [seen(fraction, takeoff, attention) for fraction in (0.3, 0.5, 0.7, 0.9)]
     widths = [np.log(x.interval.high / x.interval.low) for x in found if isinstance(x, Forecast)]
     assert len(widths) == 4
     assert sorted(widths, reverse=True) == widths
-    with_law = seen(0.5, strike, attention, prior=(900.0, 0.1))
+    with_law = seen(0.5, takeoff, attention, prior=(900.0, 0.1))
     assert isinstance(with_law, Forecast)
     assert np.log(with_law.interval.high / with_law.interval.low) < widths[1]
     assert {one.source for one in with_law.evidence} == {"law", "attention"}
@@ -120,22 +120,22 @@ def test_a_law_alone_is_cut_off_at_what_was_seen() -> None:
 
 
 @pytest.mark.parametrize("direction", ["down", "up"])
-def test_a_loss_that_falls_or_an_accuracy_that_rises_is_drawn_on(direction) -> None:
+def test_a_loss_that_falls_or_an_accuracy_that_rises_is_extrapolated(direction) -> None:
     fall = np.interp(_steps, [600, 900], [0.5, 0.0])
     curve, level = (fall, 0.1) if direction == "down" else (0.9 - fall, 0.8)
     truth = plateau(_steps, curve, level, direction=direction).length
     rows = _steps <= 760
-    said = forecast(_steps[rows], curve[rows], level, direction=direction)
-    assert isinstance(said, Forecast)
-    assert [one.source for one in said.evidence] == ["loss"]
-    assert said.interval.low < truth < said.interval.high
+    answer = forecast(_steps[rows], curve[rows], level, direction=direction)
+    assert isinstance(answer, Forecast)
+    assert [one.source for one in answer.evidence] == ["loss"]
+    assert answer.interval.low < truth < answer.interval.high
     assert isinstance(forecast(_steps, curve, level, direction=direction), Plateau), "it has emerged"
 
 
-@given(scale=st.floats(1e-3, 1e3), share=st.floats(0.4, 0.9))
+@given(scale=st.floats(1e-3, 1e3), fraction=st.floats(0.4, 0.9))
 @settings(max_examples=30)
-def test_units_of__stepsdo_not_matter(scale: float, share: float) -> None:
-    attention, rows = planted(900.0), _steps <= share * 900
+def test_units_of_steps_do_not_matter(scale: float, fraction: float) -> None:
+    attention, rows = planted(900.0), _steps <= fraction * 900
     one = forecast(_steps[rows], _flat[rows], 0.1, attention[rows])
     two = forecast(scale * _steps[rows], _flat[rows], 0.1, attention[rows].reshape(-1, 2, 2))
     assert isinstance(one, Forecast)

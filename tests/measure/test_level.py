@@ -29,7 +29,7 @@ def test_a_loss_has_its_best_below_the_guess():
         (lambda: fraction_of_start([1.0], 1.5), "fraction = 1.5"),
         (lambda: above_guess(float("nan")), "guess = nan"),
         (lambda: above_guess(1.0), "guess = 1.0"),
-        (lambda: above_guess(0.1, 0.0), "share = 0.0"),
+        (lambda: above_guess(0.1, 0.0), "fraction = 0 is not allowed"),
     ],
 )
 def test_senseless_levels_are_refused(call, sentence):

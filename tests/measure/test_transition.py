@@ -56,7 +56,7 @@ def test_rising_curves_rise():
     found = transition(steps, accuracy, direction="up")
     assert (found.before, found.after) == pytest.approx((0.1, 0.9))
     assert found.sharpness > 0
-    assert transition(steps, accuracy).onset.censored, "a rise is no drop"
+    assert transition(steps, accuracy).onset.censored, "a rise is not a drop"
 
 
 def test_steady_decline_and_constant_curves_have_no_transition():

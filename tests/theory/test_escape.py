@@ -49,7 +49,7 @@ def test_growth_rate_is_the_unstable_eigenvalue_for_long_sequences(setting: ToyS
     assert np.linalg.eigvals(jacobian).real.max() == pytest.approx(rate, rel=1e-3)
 
 
-def test_exact_factor_of_repetition_is_one_in_one_dimension() -> None:
+def test_factor_of_repetition_is_one_in_one_dimension() -> None:
     assert theory.growth_rate(100, 1, p=0.7) == theory.growth_rate(100, 1)
 
 

@@ -58,11 +58,11 @@ def test_repetition_without_end_may_never_get_there() -> None:
 
 
 @pytest.mark.parametrize(
-    ("call", "said"),
+    ("call", "sentence"),
     [
-        (lambda: plateau([1.0], [0.5]), "1 values are not allowed: 1 times part 2 pieces"),
-        (lambda: plateau([2.0, 1.0], [0.5] * 3), "they must increase"),
-        (lambda: plateau([0.0], [0.5] * 2), "they must increase, from above zero on"),
+        (lambda: plateau([1.0], [0.5]), "1 values are not allowed: 1 times separate 2 pieces"),
+        (lambda: plateau([2.0, 1.0], [0.5] * 3), "they must be above zero and increase"),
+        (lambda: plateau([0.0], [0.5] * 2), "they must be above zero and increase"),
         (lambda: plateau([], [1.5]), "p = 1.5 is not allowed: it must lie between 0 and 1"),
         (lambda: plateau([], [0.5], lever="B"), "B = 0.5 is not allowed: it must lie between 1 and 11"),
         (lambda: plateau([], [2.0], lever="B", logits="free"), "logits = 'free' is not allowed with lever 'B'"),
@@ -72,6 +72,6 @@ def test_repetition_without_end_may_never_get_there() -> None:
     ],
 )
 @pytest.mark.usefixtures("as_a_user")
-def test_refusals(call, said: str) -> None:
-    with pytest.raises(RequestError, match=said):
+def test_refusals(call, sentence: str) -> None:
+    with pytest.raises(RequestError, match=sentence):
         call()

@@ -8,7 +8,7 @@ from daybreak.errors import RequestError
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "sentence"),
     [
         ({"T": 1, "d": 4}, "T = 1 is not allowed: the sequence length must be at least 2"),
         ({"T": [8, 1.5], "d": 4}, "T = 1.5 is not allowed"),
@@ -25,9 +25,9 @@ from daybreak.errors import RequestError
         ({"T": [8, 9], "d": [4, 4, 4]}, r"T \(2,\), d \(3,\)"),
     ],
 )
-def test_bad_settings(arguments: dict, said: str) -> None:
+def test_bad_settings(arguments: dict, sentence: str) -> None:
     for function in (theory.plateau, theory.escape_time, theory.takeoff_time, theory.growth_rate):
-        with pytest.raises(RequestError, match=said):
+        with pytest.raises(RequestError, match=sentence):
             function(**arguments)
 
 
@@ -45,8 +45,8 @@ def test_bad_times() -> None:
             theory.flow(8, 4, times=times)
 
 
-def test_full_model_wants_whole_positions() -> None:
-    with pytest.raises(RequestError, match="whole positions"):
+def test_full_model_needs_whole_numbers() -> None:
+    with pytest.raises(RequestError, match="needs whole numbers"):
         theory.full_plateau(8.5, 4)
     with pytest.raises(RequestError, match="4 × 4 matrix"):
         theory.full_plateau(8, 4, target=np.eye(3))

@@ -1,6 +1,16 @@
-"""When it emerged, and what law that follows. Arrays in, answers out; nothing here knows of tasks, models or labs."""
+"""When a run emerged, and which law that follows. Arrays in, answers out; no tasks, models or labs here.
 
-from daybreak.measure.departure import departed as departed
+| question | modules |
+|---|---|
+| when did a curve emerge? | `plateau`, `level`, `sensitivity`, `transition`, `departure` |
+| in which stages did it fall? | `stages`, `reference`, `overlap` |
+| which law do plateaus follow? | `form`, `law`, `fit`, `validation` |
+| when will a run emerge? | `forecast` |
+
+Modules that start with an underscore are parts of these.
+"""
+
+from daybreak.measure.departure import has_left_plateau as has_left_plateau
 from daybreak.measure.fit import fit_law as fit_law
 from daybreak.measure.forecast import Evidence as Evidence
 from daybreak.measure.forecast import Forecast as Forecast

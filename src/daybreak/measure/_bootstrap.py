@@ -1,7 +1,8 @@
-"""Covariance of a law's parameters by drawing its configurations again, with replacement, all rows of one together.
+"""Covariance of a law's parameters by a cluster bootstrap over configurations.
 
-Seeds of one configuration share what the law misses there, so rows are not independent and Student's t on rows is too
-narrow (paper A repeats each setting 3 to 5 times). Draws are weights on rows, fitted as batches of small systems.
+Configurations are drawn with replacement, each with all its rows. Seeds of one configuration share the error of the law
+there, so rows are not independent and Student's t on rows is too narrow (paper A repeats each setting 3 to 5 times). Draws
+are weights on rows, fitted as batches of small systems.
 """
 
 from collections.abc import Callable
@@ -13,8 +14,8 @@ from daybreak.measure._estimate import Estimate
 from daybreak.measure._table import Integers
 
 _BATCH = 1_000_000  # weights held at once, so that memory does not grow with rows × draws
-_FLOOR = 0.01  # what a configuration that was not drawn still weighs: keeps every draw solvable
-_FARTHEST = 5.0  # robust standard deviations at which a draw is cut
+_SMALLEST_WEIGHT = 0.01  # of a configuration that was not drawn: keeps every draw solvable
+_FARTHEST = 5.0  # robust standard deviations at which a draw is clipped
 
 
 def resample(
@@ -27,15 +28,15 @@ def resample(
     batch = max(1, _BATCH // configuration.size)
     for start in range(0, draws, batch):
         counts = rng.multinomial(groups, np.full(groups, 1 / groups), size=min(batch, draws - start))
-        weights = _FLOOR + (1 - _FLOOR) * counts
+        weights = _SMALLEST_WEIGHT + (1 - _SMALLEST_WEIGHT) * counts
         fitted.append(refit(weights[:, configuration]))
     covariance = _covariance(np.concatenate(fitted) - estimate.parameters)
-    # Draws scatter as residuals do, which are smaller than the noise by what the unknowns have taken up.
+    # Draws scatter as residuals do, and residuals are smaller than the noise: the unknowns have fitted a part of it.
     covariance = covariance * measured / (measured - estimate.parameters.size)
     return estimate._replace(covariance=covariance, freedom=measured - 1)
 
 
 def _covariance(differences: Floats) -> Floats:
-    # With few configurations a rare draw leaves almost none to tell two exponents apart: cut what it says.
-    reach = _FARTHEST * np.quantile(np.abs(differences), 0.6827, axis=0)
-    return np.atleast_2d(np.cov(np.clip(differences, -reach, reach), rowvar=False))
+    # With few configurations, a rare draw can hardly separate two exponents: clip its values.
+    largest = _FARTHEST * np.quantile(np.abs(differences), 0.6827, axis=0)
+    return np.atleast_2d(np.cov(np.clip(differences, -largest, largest), rowvar=False))

@@ -1,4 +1,4 @@
-"""A curve, checked at the door: increasing steps, a finite value at each; and long ones made short."""
+"""Curves: checked for increasing steps and finite values, and thinned if they are long."""
 
 from typing import Literal, get_args
 
@@ -21,7 +21,7 @@ def check(steps: ArrayLike, values: ArrayLike) -> tuple[Floats, Floats]:
             f"steps {x.shape} and values {y.shape} are not a curve: give two lists of equal length, not empty."
         )
     if not np.all(np.isfinite(x)) or np.any(np.diff(x) <= 0):
-        raise RequestError(f"steps are not allowed{_culprit(x)}: they must be finite, increase, and not repeat.")
+        raise RequestError(f"steps are not allowed{_first_wrong(x)}: they must be finite, increase, and not repeat.")
     if not np.all(np.isfinite(y)):
         at = x[np.flatnonzero(~np.isfinite(np.atleast_2d(y)).all(axis=0))[0]]
         raise RequestError(f"values are not allowed: the value at step {at:g} is not finite.")
@@ -29,7 +29,7 @@ def check(steps: ArrayLike, values: ArrayLike) -> tuple[Floats, Floats]:
 
 
 def sign(direction: Direction) -> float:
-    """1 for a curve that falls when it emerges, −1 for one that rises."""
+    """1 for a curve that falls at emergence, −1 for one that rises."""
     if direction not in get_args(Direction):
         raise RequestError(f"direction = {direction!r} is unknown: choose 'down' or 'up'.")
     return 1.0 if direction == "down" else -1.0
@@ -52,6 +52,6 @@ def noise(y: Floats) -> float:
     return float(np.median(np.abs(np.diff(y, n=2))) / 0.6745 / np.sqrt(6))
 
 
-def _culprit(x: Floats) -> str:
+def _first_wrong(x: Floats) -> str:
     wrong = np.flatnonzero(~np.isfinite(x[1:]) | ~(np.diff(x) > 0)) if x.size > 1 else np.array([], dtype=int)
     return f" at {x[wrong[0] + 1]:g} after {x[wrong[0]]:g}" if wrong.size else ""

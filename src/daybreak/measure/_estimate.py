@@ -1,4 +1,4 @@
-"""What every way of fitting a law gives back, on the scale of logs."""
+"""What every method of fitting a law returns, on the scale of logs."""
 
 from typing import NamedTuple
 

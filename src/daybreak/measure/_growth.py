@@ -1,9 +1,9 @@
-"""What the growth of attention says of the step of emergence, read on a clock on which a plateau runs uniformly.
+"""The step of emergence from the growth of attention, on a clock that is linear in time on the plateau.
 
 On the plateau of the toy model the log-odds of attending to what matters grow as Δa = x²/2 with x' ∝ exp(x²/2), a blow-up at a
-finite time t*; hence erf(√Δa) = t/t* (docs/theory.md). Transformers trained by Adam keep to that clock over most of their
-plateau, if Δa is the mean over the leading half of their heads (docs/forecast.md). So the clock is drawn on, as a straight line, to where
-it strikes one. How much later the loss crosses its level, and how far that can be trusted, was learned from runs.
+finite time t*; hence erf(√Δa) = t/t* (docs/theory.md). Transformers trained by Adam follow that clock over most of their
+plateau, if Δa is the mean over the leading half of their heads (docs/forecast.md). So the clock is extrapolated as a straight
+line until it reaches 1. How much later the loss crosses its level, and with which spread, was measured on tuning runs.
 """
 
 from typing import NamedTuple
@@ -13,16 +13,14 @@ from scipy import special
 
 from daybreak._types import Floats
 
-_FEWEST = 4  # evaluations a line is drawn through at least
-_RECENT = (
-    0.5  # the line is drawn through the time in which the clock went from this share of its reading to its reading
-)
-_LEAST = 0.15  # reading below which nothing is said: the weights' random walk gets that far
-_STALLED = 0.25  # share of the line's speed below which a clock has stopped short of one: heads settle at less than all attention
-_STRUCK = 0.95  # reading from which it has struck
-_DOUBT = 1e-5  # chance that flat noise passes for growth
+_FEWEST = 4  # least number of evaluations to fit the line to
+_RECENT = 0.5  # the line is fitted from where the clock showed this fraction of its present reading
+_LEAST = 0.15  # reading below which there is no forecast: the random walk of the weights can reach it
+_STALLED = 0.25  # fraction of the line's speed below which a clock has stopped before 1: heads settle at less than all attention
+_REACHED = 0.95  # reading from which it counts as having reached 1
+_DOUBT = 1e-5  # probability that flat noise counts as growth
 
-# By the reading of the clock: mean and standard deviation of log(step of emergence / strike) over configurations, from the
+# By the reading of the clock: mean and standard deviation of log(step of emergence / take-off) over configurations, from the
 # five tuning configurations of docs/forecast.md: their scatter around each other and within, rounded by hand.
 _READINGS = np.array([0.15, 0.25, 0.35, 0.45, 0.55, 0.85, 0.95, 1.0])
 _LATE = np.array([-0.15, 0.0, 0.03, 0.05, 0.05, 0.09, 0.17, 0.18])
@@ -30,17 +28,17 @@ _SPREAD = np.array([0.30, 0.27, 0.22, 0.16, 0.11, 0.12, 0.07, 0.06])
 
 
 class Growth(NamedTuple):
-    """A straight line through the clock: where it strikes one, and what noise adds to the doubt of its logarithm."""
+    """A straight line through the clock: the step at which it reaches 1."""
 
-    strike: float
-    noise: float
+    takeoff: float
+    noise: float  # standard deviation of its logarithm, from the noise of the clock
     reading: float  # of the clock, now
 
 
 def clock(probes: Floats, baseline: Floats) -> Floats:
     """Reading at each step, 0 to 1: erf(√Δa), Δa the mean over the leading half of the probes of how far log-odds have risen.
 
-    Half, because some heads never take part, and because the loss waits for more than the first.
+    Half, because some heads never learn to attend, and because the loss needs more than the first head.
 
     Example:
         >>> clock(np.array([[0.1], [0.2], [0.9]]), np.array([0.1])).round(2).tolist()
@@ -57,44 +55,44 @@ def _risen(probes: Floats, baseline: Floats) -> Floats:
 
 
 def growth(steps: Floats, probes: Floats, baseline: Floats) -> Growth | None:
-    """The line through the clock's recent past; None if nothing surely grows."""
+    """The line through the recent readings of the clock; None if growth is not certain."""
     z = clock(probes, baseline)
     if z.size <= _FEWEST:
         return None
     now = float(np.mean(z[-2:]))
     if now < _LEAST or not _grows(_risen(probes, baseline)):
         return None
-    struck = np.flatnonzero(z >= _STRUCK)
-    until = max(int(struck[0]) + 1 if struck.size else z.size, _FEWEST)  # what comes later is no longer the plateau
+    reached = np.flatnonzero(z >= _REACHED)
+    until = max(int(reached[0]) + 1 if reached.size else z.size, _FEWEST)  # later is no longer the plateau
     early = np.flatnonzero(z[:until] < _RECENT * min(now, z[until - 1]))
     first = min(int(early[-1]) + 1 if early.size else 0, until - _FEWEST)
     x, y = steps[first:until], z[first:until]
     t = x - x.mean()
     spread = float(t @ t)
     slope = float(t @ y) / spread
-    if slope <= 0 or (not struck.size and _speed(steps, z) < _STALLED * slope):
+    if slope <= 0 or (not reached.size and _speed(steps, z) < _STALLED * slope):
         return None
     left = y - y.mean() - slope * t
     variance = float(left @ left) / (t.size - 2)
     ahead = (1 - y.mean()) / slope
-    strike = float(x.mean() + ahead)
+    takeoff = float(x.mean() + ahead)
     error = np.sqrt(variance / t.size + ahead**2 * variance / spread) / slope
-    return Growth(strike, float(error / strike), now)
+    return Growth(takeoff, float(error / takeoff), now)
 
 
 def _speed(x: Floats, z: Floats) -> float:
-    """Of the clock over the last quarter of the time, at least four evaluations."""
+    """Slope of the clock over the last quarter of the evaluations, at least four."""
     rows = max(_FEWEST, z.size // 4)
     return float(np.polyfit(x[-rows:] - x[-1], z[-rows:], 1)[0])
 
 
 def lateness(reading: float) -> tuple[float, float]:
-    """Mean and standard deviation of log(step of emergence / strike) at a reading of the clock."""
+    """Mean and standard deviation of log(step of emergence / take-off) at a reading of the clock."""
     return float(np.interp(reading, _READINGS, _LATE)), float(np.interp(reading, _READINGS, _SPREAD))
 
 
 def _grows(y: Floats) -> bool:
-    """Whether a curve ends above its start by more than noise would, as its second differences tell it."""
+    """Whether a curve ends above its start by more than noise, which its second differences give."""
     rows = min(3, y.size // 3)
     freedom = y.size - 2
     noise = np.sqrt(np.mean(np.diff(y, n=2) ** 2) / 6)

@@ -1,7 +1,7 @@
-"""Huber's robust regression on logs: a few runs gone wrong do not move the law.
+"""Huber's robust regression on logs: a few outliers do not move the law.
 
 Residuals beyond 1.345 standard deviations count linearly instead of squared (Huber 1964), which costs 5 % of the
-precision if nothing went wrong. The scale is the median absolute residual; the covariance is that of Huber (1981, §7.6).
+precision if there are no outliers. The scale is the median absolute residual; the covariance is that of Huber (1981, §7.6).
 """
 
 import numpy as np

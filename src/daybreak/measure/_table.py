@@ -1,4 +1,4 @@
-"""Tables of measurements: columns of equal length, checked at the door, and rows that share a configuration."""
+"""Tables of measurements: columns of equal length, checked, and rows that share a configuration."""
 
 from collections.abc import Mapping, Sequence
 
@@ -24,7 +24,7 @@ def arrays(table: Mapping[str, ArrayLike]) -> dict[str, NDArray]:
 
 
 def numeric(columns: Mapping[str, NDArray]) -> frozenset[str]:
-    """Names of the columns of numbers; text says which run it was, a law is over numbers."""
+    """Names of the columns of numbers; columns of text only name the run."""
     return frozenset(name for name, x in columns.items() if x.dtype.kind in "iufb")
 
 
@@ -32,8 +32,8 @@ def numbers(columns: Mapping[str, NDArray], name: str) -> Floats:
     """A column of finite numbers."""
     if name not in numeric(columns):
         wrong = "does not hold numbers" if name in columns else "is missing"
-        known = ", ".join(sorted(numeric(columns))) or "none"
-        raise RequestError(f"column {name!r} {wrong}: the columns of numbers are {known}.")
+        names = ", ".join(sorted(numeric(columns))) or "none"
+        raise RequestError(f"column {name!r} {wrong}: the columns of numbers are {names}.")
     x = columns[name].astype(np.float64)
     if not np.all(np.isfinite(x)):
         row = int(np.flatnonzero(~np.isfinite(x))[0])
@@ -53,7 +53,7 @@ def positive(columns: Mapping[str, NDArray], name: str) -> Floats:
 
 
 def flags(columns: Mapping[str, NDArray], name: str | None, rows: int) -> Bools:
-    """A column of yes and no; all no if none is named."""
+    """A column of True and False; all False if none is named."""
     if name is None:
         return np.zeros(rows, dtype=np.bool_)
     x = numbers(columns, name)

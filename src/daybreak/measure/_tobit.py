@@ -1,4 +1,4 @@
-"""Censored maximum likelihood on logs: a run that never emerged says "longer than this", no more and no less.
+"""Censored maximum likelihood on logs: a run that did not emerge counts as "longer than this".
 
 With v = (xᵀβ − log y)/σ, a measured row has likelihood φ(v)/σ and a right-censored one Φ(v) (Tobin 1958). In Olsen's
 coordinates δ = β/σ, θ = 1/σ (Econometrica 1978) v is linear in the unknowns and the log-likelihood concave, so that
@@ -52,7 +52,7 @@ def refit(design: Floats, target: Floats, censored: Bools, weights: Floats, near
 def _newton(design: Floats, target: Floats, censored: Bools, weights: Floats) -> tuple[Floats, Floats]:
     """Maxima and observed information in (δ, θ), one for each row of `weights`.
 
-    Columns of the design are orthogonal and the target is what a first line leaves, in units of its scatter: well
+    Columns of the design are orthogonal and the target is the residual of a first line, in units of its scatter: well
     conditioned at any noise, and (0, 1) is near the maximum.
     """
     unknowns = design.shape[1] + 1

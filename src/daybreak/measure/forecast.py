@@ -1,7 +1,7 @@
-"""When will it emerge? A forecast from what a run has shown so far: a step with an 80 % interval, or why there is none.
+"""When will it emerge? A forecast from a run so far: a step with an 80 % interval, or the reason why there is none.
 
-Three sources speak of the logarithm of the step of emergence, each as a normal distribution: a law, the growth of attention, and the fall
-of the loss once it has begun. Their product, cut off at what has already been seen, is the forecast.
+Three sources predict the logarithm of the step of emergence, each as a normal distribution: a law, the growth of attention, and
+the fall of the loss once it has begun. The forecast is their product, truncated at the last step seen.
 """
 
 from collections.abc import Sequence
@@ -21,14 +21,14 @@ from daybreak.measure.plateau import Plateau, plateau
 Source = Literal["law", "attention", "loss"]
 
 _COVERED = 0.8
-_OUTLIVED = 1e-3  # chance below which a source is contradicted by the run's not having emerged yet
-_VAGUE = 0.75  # spread of the log beyond which a forecast says nothing: its interval spans a factor of seven
+_OUTLIVED = 1e-3  # a source that gave less than this probability to emergence after now is contradicted
+_VAGUE = 0.75  # spread of the log above which there is no forecast: its interval spans a factor of seven
 
 
 @final
 @dataclass(frozen=True)
 class Evidence:
-    """What one source says: a median, and the standard deviation of the logarithm around it."""
+    """What one source predicts: a median, and the standard deviation of the logarithm around it."""
 
     source: Source
     median: float
@@ -48,7 +48,7 @@ class Forecast:
         at: the last step that was seen.
         median: as likely before as after.
         interval: holds the step in 80 of 100 runs.
-        evidence: what it rests on.
+        evidence: the sources that it combines.
     """
 
     at: float
@@ -63,7 +63,7 @@ class Forecast:
 @final
 @dataclass(frozen=True)
 class NotEnoughEvidence:
-    """That nothing can be said at a step, and why."""
+    """No forecast is possible at a step, and the reason."""
 
     at: float
     reason: str
@@ -82,7 +82,7 @@ def forecast(
     baseline: ArrayLike | None = None,
     prior: tuple[float, float] | None = None,
 ) -> Forecast | NotEnoughEvidence | Plateau:
-    """Forecast the step at which a curve crosses a level; its plateau, if it already has.
+    """Forecast the step at which a curve crosses a level; if it already has, return its plateau.
 
     Args:
         steps: increasing steps of evaluation, from the start of the run until now.
@@ -91,45 +91,47 @@ def forecast(
         probes: attention to the relevant positions at each step, of any number of heads: (steps, …), between 0 and 1.
         direction: `down` if the curve falls to the level (a loss), `up` if it rises to it (an accuracy).
         baseline: attention of each head before it has learned anything; by default the first evaluation.
-        prior: what a law says: the median, and the standard deviation of the logarithm.
+        prior: what a law predicts: the median, and the standard deviation of the logarithm.
 
     Example:
         >>> steps = np.arange(0, 410, 10.0)
         >>> clock = steps / 600                      # attention of the toy model, which takes off at step 600
         >>> odds = np.exp(special.erfinv(clock) ** 2) / 63
-        >>> found = forecast(steps, np.full(41, 0.5), 0.1, odds / (1 + odds))
-        >>> found.interval.low < 650 < found.interval.high
+        >>> result = forecast(steps, np.full(41, 0.5), 0.1, odds / (1 + odds))
+        >>> result.interval.low < 650 < result.interval.high
         True
         >>> print(forecast(steps, np.full(41, 0.5), 0.1, np.full(41, 1 / 64)))
         not enough evidence: attention has not grown and the loss has not begun to fall.
     """
     x, y = _curve.check(steps, values)
-    seen = plateau(x, y, level, direction=direction)
-    if not seen.censored:
-        return seen
+    so_far = plateau(x, y, level, direction=direction)
+    if not so_far.censored:
+        return so_far
     now = float(x[-1])
-    found = [
+    evidence = [
         *([] if prior is None else [_law(prior)]),
         *([] if probes is None else _attention(x, *_checked(probes, baseline, x.size))),
         *_loss(x, _curve.sign(direction) * (y - level)),
     ]
-    if not found:
+    if not evidence:
         grown = "no probe was given" if probes is None else "attention has not grown"
         return NotEnoughEvidence(now, f"{grown} and the loss has not begun to fall.")
-    kept = [one for one in found if _still_to_come(one, now) > _OUTLIVED]
+    kept = [one for one in evidence if _still_to_come(one, now) > _OUTLIVED]
     if not kept:
-        names = " and ".join(one.source for one in found)
+        names = " and ".join(one.source for one in evidence)
         return NotEnoughEvidence(now, f"by its {names} it should have emerged before step {now:g}.")
     return _combined(now, kept)
 
 
 def _combined(now: float, evidence: Sequence[Evidence]) -> Forecast | NotEnoughEvidence:
-    """The product of normal distributions of the log, cut off at now."""
+    """The product of normal distributions of the log, truncated at now."""
     weights = np.array([one.spread**-2 for one in evidence])
     mean = float(weights @ np.log([one.median for one in evidence]) / weights.sum())
     spread = float(weights.sum() ** -0.5)
     if spread > _VAGUE:
-        return NotEnoughEvidence(now, f"what {' and '.join(one.source for one in evidence)} say is too vague.")
+        return NotEnoughEvidence(
+            now, f"the prediction of {' and '.join(one.source for one in evidence)} is too uncertain."
+        )
     left = _still_to_come(Evidence(evidence[0].source, np.exp(mean), spread), now)
     tail = (1 - _COVERED) / 2
     low, median, high = (float(np.exp(mean - spread * special.ndtri(left * above))) for above in (1 - tail, 0.5, tail))
@@ -137,7 +139,7 @@ def _combined(now: float, evidence: Sequence[Evidence]) -> Forecast | NotEnoughE
 
 
 def _still_to_come(one: Evidence, now: float) -> float:
-    """The chance that a source gave to emergence after now."""
+    """The probability that a source gave to emergence after now."""
     return float(special.ndtr((np.log(one.median) - np.log(max(now, 1e-300))) / one.spread))
 
 
@@ -149,11 +151,11 @@ def _law(prior: tuple[float, float]) -> Evidence:
 
 
 def _attention(x: Floats, probes: Floats, baseline: Floats) -> list[Evidence]:
-    grown = _growth.growth(x, probes, baseline)
-    if grown is None:
+    growth = _growth.growth(x, probes, baseline)
+    if growth is None:
         return []
-    late, spread = _growth.lateness(grown.reading)
-    return [Evidence("attention", grown.strike * np.exp(late), float(np.hypot(spread, grown.noise)))]
+    late, spread = _growth.lateness(growth.reading)
+    return [Evidence("attention", growth.takeoff * np.exp(late), float(np.hypot(spread, growth.noise)))]
 
 
 def _loss(x: Floats, excess: Floats) -> list[Evidence]:

@@ -1,4 +1,4 @@
-"""The form of a law, written as people write it: `C * d**a * (T/B)**b`. Parsed, never evaluated as code.
+"""The form of a law, such as `C * d**a * (T/B)**b`. Parsed, never evaluated as code.
 
 A form is a product of a constant and of powers. In a power, a base is any arithmetic of columns (`T/B`,
 `sqrt(p**2*d + (1-p)**2)`) and an exponent is either a number or a name that is not a column: an exponent to be fitted.
@@ -50,7 +50,7 @@ class Form:
         table = {name: _table.numbers(columns, name) for name in self.columns}
         design, offset = np.eye(1, 1 + len(self.exponents)).repeat(rows, axis=0), np.zeros(rows)
         for base, exponent, sign in self.powers:
-            with np.errstate(all="ignore"):  # what is not finite is refused below, in words
+            with np.errstate(all="ignore"):  # what is not finite is refused below
                 values = np.broadcast_to(_arithmetic(base, table), (rows,))
             if not np.all((values > 0) & np.isfinite(values)):
                 raise RequestError(
@@ -84,10 +84,10 @@ def parse(text: str, columns: AbstractSet[str]) -> Form:
     for base, _, _ in powers:
         _check_base(base, columns, text)
     if len(constants) != 1:
-        found = " and ".join(constants) or "none"
+        names = " and ".join(constants) or "none"
         raise RequestError(
             f"law {text!r} must have exactly one factor that is not a column, its constant, such as the C in 'C * d**a': "
-            f"it has {found}, and the columns are {_listed(columns)}."
+            f"it has {names}, and the columns are {_listed(columns)}."
         )
     exponents = tuple(dict.fromkeys(e for _, e, _ in powers if isinstance(e, str)))
     _check_names(constants[0], exponents, text)

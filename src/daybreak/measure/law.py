@@ -1,4 +1,4 @@
-"""Power laws of plateau lengths: a fitted law, what it predicts, and how far that can be trusted."""
+"""Power laws of plateau lengths: a fitted law, what it predicts, and with which uncertainty."""
 
 import re
 from collections.abc import Mapping
@@ -31,8 +31,8 @@ class Law:
     Args:
         form: what was fitted, as written.
         coefficients: the constant and each exponent by name.
-        intervals: their 95 % confidence intervals; `fit_law` says of which kind.
-        r2: share of the variance of log plateau that the law explains.
+        intervals: their 95 % confidence intervals, of the kind that `fit_law` describes.
+        r2: fraction of the variance of log plateau that the law explains.
         rows: number of measurements fitted.
         ranges: smallest and largest value of each column that the law was fitted on.
         method: how it was fitted.
@@ -60,7 +60,7 @@ class Law:
     def formula(self) -> str:
         """The form with the fitted numbers in their places: `1.56 * d**0.502 * T**0.973`."""
         names = "|".join(re.escape(name) for name in self.coefficients)
-        return re.sub(rf"\b({names})\b", lambda found: f"{self.coefficients[found[0]]:.3g}", self.form)
+        return re.sub(rf"\b({names})\b", lambda match: f"{self.coefficients[match[0]]:.3g}", self.form)
 
     def predict(self, table: Mapping[str, ArrayLike]) -> Floats:
         """Plateau lengths that the law gives at the rows of a table."""
@@ -69,20 +69,20 @@ class Law:
     def predict_interval(self, table: Mapping[str, ArrayLike]) -> tuple[Floats, Floats]:
         """Where 95 % of new runs at the rows of a table should end their plateau: lower and upper ends.
 
-        Student's t on logs, from the scatter of runs around the law and the uncertainty of the law itself. It knows
-        nothing of a law that bends outside the `ranges` it was fitted on.
+        Student's t on logs, from the scatter of runs around the law and the uncertainty of the law itself. It does
+        not cover a law that bends outside the `ranges` it was fitted on.
         """
-        reach = special.stdtrit(self.freedom, 0.975) * self._deviation(table)
+        margin = special.stdtrit(self.freedom, 0.975) * self._deviation(table)
         center = np.log(self.predict(table))
-        return np.exp(center - reach), np.exp(np.minimum(center + reach, 700.0))
+        return np.exp(center - margin), np.exp(np.minimum(center + margin, 700.0))
 
     def prior(self, table: Mapping[str, ArrayLike]) -> tuple[Floats, Floats]:
-        """What a new run at each row of a table is expected to do, as `forecast` takes it: median, spread of the log.
+        """Prediction for a new run at each row of a table, in the form of `forecast`: median, spread of the log.
 
         The spread is that of the normal distribution with the same 80 % interval as Student's t.
         """
-        reach = special.stdtrit(self.freedom, 0.9) / special.ndtri(0.9)
-        return self.predict(table), reach * self._deviation(table)
+        ratio = special.stdtrit(self.freedom, 0.9) / special.ndtri(0.9)
+        return self.predict(table), ratio * self._deviation(table)
 
     def _deviation(self, table: Mapping[str, ArrayLike]) -> Floats:
         """Standard deviation of the log of a new run: its scatter around the law, and the law's own uncertainty."""

@@ -1,4 +1,4 @@
-"""Levels that end a plateau, for those who would rather not give a number: relative to the start, or to a guess."""
+"""Levels that end a plateau: relative to the start of a curve, or to the score of guessing."""
 
 import numpy as np
 
@@ -17,18 +17,18 @@ def fraction_of_start(values: ArrayLike, fraction: float) -> float:
     y = np.asarray(values, dtype=np.float64)
     if y.ndim != 1 or not y.size or not np.isfinite(y[0]):
         raise RequestError("values are not allowed: the first value of a curve must be a finite number.")
-    return float(_check.share("fraction", fraction) * y[0])
+    return float(_check.fraction("fraction", fraction) * y[0])
 
 
-def above_guess(guess: float, share: float = 0.05, *, best: float = 1.0) -> float:
-    """The level at a share of the way from a guesser's score to the best one.
+def above_guess(guess: float, fraction: float = 0.05, *, best: float = 1.0) -> float:
+    """The level at a fraction of the way from the score of guessing to the best one.
 
     In recall with N pairs, guessing among the values of the context already scores 1/N, more than paper A's level of
     5 % if N < 20: a level above the guess measures emergence at every N.
 
     Args:
-        guess: score of the guesser: 1/N for recall, the loss of the best constant for a regression.
-        share: how far from there to the best score.
+        guess: score of guessing: 1/N for recall, the loss of the best constant for a regression.
+        fraction: of the way from there to the best score.
         best: the best score: 1 for an accuracy, 0 for a loss without noise.
 
     Example:
@@ -37,4 +37,4 @@ def above_guess(guess: float, share: float = 0.05, *, best: float = 1.0) -> floa
     """
     if not (np.isfinite(guess) and np.isfinite(best)) or guess == best:
         raise RequestError(f"guess = {guess} is not allowed: it must be finite and differ from the best score, {best}.")
-    return float(guess + _check.share("share", share) * (best - guess))
+    return float(guess + _check.fraction("fraction", fraction) * (best - guess))

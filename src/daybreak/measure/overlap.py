@@ -1,4 +1,4 @@
-"""How much heads look at the same things: competition and cooperation as a number (paper B)."""
+"""How much heads attend to the same positions: competition and cooperation as a number (paper B)."""
 
 import numpy as np
 
@@ -9,8 +9,8 @@ from daybreak.errors import RequestError
 def overlap(attention: ArrayLike) -> Floats:
     """Cosine between the attention of two heads, averaged over all pairs of heads.
 
-    One if all heads look at the same positions, in the same proportion: they compete. Zero if no two look at a common
-    one: they share the work. Heads that attend uniformly overlap too, so read it beside how concentrated they are.
+    1 if all heads attend to the same positions in the same proportion: they compete. 0 if no two heads attend to a common
+    position: they divide the work. Uniform heads overlap too, so also look at how concentrated they are.
 
     Args:
         attention: not negative, (…, heads, positions); at least two heads.
@@ -23,7 +23,7 @@ def overlap(attention: ArrayLike) -> Floats:
     if maps.ndim < 2 or maps.shape[-2] < 2:
         raise RequestError(f"attention of shape {maps.shape} is not allowed: at least two heads have to be compared.")
     if not np.all(maps >= 0):
-        raise RequestError("attention is not allowed: every weight must be a number of at least 0.")
+        raise RequestError("attention is not allowed: it must be at least 0 everywhere.")
     length = np.linalg.norm(maps, axis=-1, keepdims=True)
     if not np.all(length > 0):
         raise RequestError("attention is not allowed: a head that attends to nothing cannot be compared.")

@@ -20,7 +20,7 @@ class Plateau:
     """The length of a plateau.
 
     Args:
-        length: steps or flow time until the level was crossed; if censored, how long the curve surely stayed.
+        length: steps or flow time until the level was crossed; if censored, how long it certainly lasted.
         censored: whether the curve ended before it crossed.
         bracket: where the crossing lies; open to infinity if censored. The two evaluations around it, or, if the curve
             was smoothed, its 95 % interval under noise.
@@ -46,17 +46,17 @@ def plateau(
     """Length of the plateau at the start of a curve: the first crossing of `level`, interpolated linearly.
 
     Noise makes the first crossing come early. `hold` ignores single evaluations beyond the level; `smooth` fits a
-    parabola through each evaluation and its neighbours, as many as that number, and measures where *that* crosses:
+    parabola to each evaluation and its neighbours, that number in all, and measures where *that* crosses:
     nearly unbiased, and then `bracket` is a 95 % interval (Student's t on the residuals of the fit at the crossing,
-    inverted). It holds as long as a parabola follows the curve over that many evaluations: take as many as
-    the drop lasts, not more.
+    inverted). It is valid if a parabola follows the curve over that number of evaluations: take at most
+    the number that the drop lasts.
 
     Args:
         steps: increasing steps or times of evaluation.
         values: loss or accuracy at each.
         level: value that ends the plateau; see also `fraction_of_start` and `above_guess`.
         direction: `down` if the curve falls to the level (a loss), `up` if it rises to it (an accuracy).
-        hold: evaluations in a row that must lie beyond the level; a crossing too near the end to tell is censored.
+        hold: evaluations in a row that must lie beyond the level; a crossing too near the end to count is censored.
         smooth: evaluations under each parabola, 1 for none, otherwise at least 5.
 
     Example:
@@ -87,7 +87,7 @@ def _crossing(x: Floats, excess: Floats, hold: int) -> Plateau:
     beyond = np.concatenate([[0], np.cumsum(excess <= 0)])
     held = np.flatnonzero(beyond[hold:] - beyond[:-hold] == hold) if hold <= x.size else np.array([], dtype=int)
     if not held.size:
-        # Evaluations beyond the level at the very end may be the crossing: the curve surely stayed only until then.
+        # Evaluations beyond the level at the very end may be the crossing: the plateau certainly lasted only until then.
         above = np.flatnonzero(excess > 0)
         last = float(x[above[-1]] if above.size else x[0])
         return Plateau(last, True, (last, np.inf))
@@ -98,33 +98,33 @@ def _crossing(x: Floats, excess: Floats, hold: int) -> Plateau:
 
 def _zero(x: Floats, excess: Floats, before: int, after: int) -> float:
     fall = excess[before] - excess[after]
-    share = excess[before] / fall if fall else 0.0
-    return x[before] + share * (x[after] - x[before])
+    fraction = excess[before] / fall if fall else 0.0
+    return x[before] + fraction * (x[after] - x[before])
 
 
 def _smoothed_crossing(x: Floats, excess: Floats, hold: int, smooth: int) -> Plateau:
     """Crossing of local parabolas, and the interval in which they do not differ from the level."""
     powers = np.vander(np.linspace(-1, 1, smooth), _DEGREE + 1)
     hat = powers @ np.linalg.pinv(powers)
-    # A window hangs over neither end: there the parabola is read off its centre, where it is less certain.
+    # Windows stay inside the curve: near its ends the parabola is evaluated away from its centre, where it is less certain.
     first = np.clip(np.arange(x.size) - smooth // 2, 0, x.size - smooth)
     place = np.arange(x.size) - first
     windows = excess[first[:, None] + np.arange(smooth)]
     fitted = np.einsum("ij,ij->i", hat[place], windows)
-    found = _crossing(x, fitted, hold)
-    if found.censored:
-        return found
-    after = int(np.searchsorted(x, found.bracket[1]))
+    crossing = _crossing(x, fitted, hold)
+    if crossing.censored:
+        return crossing
+    after = int(np.searchsorted(x, crossing.bracket[1]))
     residuals = windows[after] - hat @ windows[after]
     freedom = smooth - _DEGREE - 1
     noise = np.sqrt(residuals @ residuals / freedom)
-    reach = special.stdtrit(freedom, 0.975) * noise * np.sqrt(hat[place, place])
-    low = _last_sure(x, fitted - reach, after)
-    high = -_last_sure(-x[::-1], -(fitted + reach)[::-1], x.size - 1 - after)
-    return Plateau(found.length, False, (min(low, found.length), max(high, found.length)))
+    margin = special.stdtrit(freedom, 0.975) * noise * np.sqrt(hat[place, place])
+    low = _last_certain(x, fitted - margin, after)
+    high = -_last_certain(-x[::-1], -(fitted + margin)[::-1], x.size - 1 - after)
+    return Plateau(crossing.length, False, (min(low, crossing.length), max(high, crossing.length)))
 
 
-def _last_sure(x: Floats, lower: Floats, until: int) -> float:
-    """Where the lower end of the band last left the level before an evaluation; the start if it never stood above."""
+def _last_certain(x: Floats, lower: Floats, until: int) -> float:
+    """Where the lower end of the band last left the level before an evaluation; the start if it was never above."""
     above = np.flatnonzero(lower[:until] > 0)
     return float(_zero(x, lower, int(above[-1]), int(above[-1]) + 1)) if above.size else float(x[0])

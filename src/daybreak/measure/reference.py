@@ -40,7 +40,7 @@ def nearest_reference(steps: ArrayLike, kl_by_reference: ArrayLike, *, hold: int
     Args:
         steps: increasing steps of evaluation.
         kl_by_reference: one row per reference, one column per evaluation: KL(p^(n) ‖ student).
-        hold: evaluations in a row for which another reference must be nearest to count; noise makes neighbours flicker.
+        hold: evaluations in a row for which another reference must be nearest to count; noise makes the nearest alternate.
 
     Example:
         >>> nearest_reference([0, 10, 20, 30], [[0.1, 0.2, 0.5, 0.9], [0.6, 0.3, 0.2, 0.1]]).spans

@@ -1,4 +1,4 @@
-"""How much a plateau's length depends on the level that ends it: the first thing to ask of a threshold."""
+"""How much the length of a plateau depends on the level that ends it."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -43,7 +43,7 @@ def threshold_sensitivity(
     hold: int = 1,
     smooth: int = 1,
 ) -> ThresholdSensitivity:
-    """Measure the plateau at several levels, and how far the answers lie apart.
+    """Measure the plateau at several levels, and how much the answers differ.
 
     Args:
         steps: increasing steps or times of evaluation.
@@ -59,8 +59,8 @@ def threshold_sensitivity(
     """
     if len(levels) < 2:
         raise RequestError(f"levels = {list(levels)} is not allowed: give at least two to compare.")
-    found = tuple(plateau(steps, values, x, direction=direction, hold=hold, smooth=smooth) for x in levels)
-    lengths = np.array([p.length for p in found])
+    plateaus = tuple(plateau(steps, values, x, direction=direction, hold=hold, smooth=smooth) for x in levels)
+    lengths = np.array([p.length for p in plateaus])
     middle = np.median(lengths)
     spread = float(np.ptp(lengths) / middle) if middle > 0 else 0.0
-    return ThresholdSensitivity(tuple(map(float, levels)), found, spread, any(p.censored for p in found))
+    return ThresholdSensitivity(tuple(map(float, levels)), plateaus, spread, any(p.censored for p in plateaus))

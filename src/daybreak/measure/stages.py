@@ -17,8 +17,8 @@ from daybreak.measure import _check, _curve, _ramp
 
 _POINTS = 256  # the curve is thinned to this many
 _PRICE = 3.0  # of a cut, in log(points) · noise²: a place, a height and a slope
-_FAINTEST = 0.005  # share of the curve's range below which a bend is not worth a cut, even without noise
-_FLAT = 0.5  # a piece is flat if it changes at less than this share of the whole curve's mean rate
+_FAINTEST = 0.005  # fraction of the curve's range below which a bend is not worth a cut, even without noise
+_FLAT = 0.5  # a piece is flat if it changes at less than this fraction of the whole curve's mean rate
 
 
 @final
@@ -47,9 +47,9 @@ def stages(steps: ArrayLike, values: ArrayLike, *, smallest: float = 0.05, short
 
     Args:
         steps: increasing steps or times of evaluation.
-        values: loss, or whatever falls or rises in steps.
-        smallest: least difference between the heights of two neighbouring plateaus, as a share of the curve's range.
-        shortest: least length of a plateau, as a share of the whole.
+        values: loss, or another curve that falls or rises in steps.
+        smallest: least difference between the heights of two neighbouring plateaus, as a fraction of the curve's range.
+        shortest: least length of a plateau, as a fraction of the whole.
 
     Example:
         >>> import numpy as np
@@ -60,7 +60,7 @@ def stages(steps: ArrayLike, values: ArrayLike, *, smallest: float = 0.05, short
         0.4 from 330 to 570
         0.1 from 575 to 995
     """
-    smallest, shortest = _check.share("smallest", smallest), _check.share("shortest", shortest)
+    smallest, shortest = _check.fraction("smallest", smallest), _check.fraction("shortest", shortest)
     x, y = _curve.check(steps, values)
     if y.ndim != 1:
         raise RequestError(f"values of shape {y.shape} are not allowed: give one curve at a time.")
@@ -71,17 +71,17 @@ def stages(steps: ArrayLike, values: ArrayLike, *, smallest: float = 0.05, short
     if height <= 1e-12 * np.abs(y).max():
         return (Stage(float(x[0]), float(x[-1]), float(y.mean())),)
     flat = [piece for piece in _pieces(x, y) if _rate(x, y, piece) * length <= _FLAT * height]
-    found = [_between(x, y, x[first], x[after - 1]) for first, after in flat]
-    # Once before and once after leaving out what is short: a spike is flat too, and stands between equals.
+    plateaus = [_between(x, y, x[first], x[after - 1]) for first, after in flat]
+    # Merge once before and once after short ones are dropped: a spike is flat too, and separates equal plateaus.
     for _ in range(2):
-        found = _merged(x, y, found, smallest * height)
-        found = [stage for stage in found if stage.end - stage.start >= shortest * length]
-    return _refined(x, y, found)
+        plateaus = _merged(x, y, plateaus, smallest * height)
+        plateaus = [stage for stage in plateaus if stage.end - stage.start >= shortest * length]
+    return _refined(x, y, plateaus)
 
 
-def _merged(x: Floats, y: Floats, found: list[Stage], closest: float) -> list[Stage]:
+def _merged(x: Floats, y: Floats, plateaus: list[Stage], closest: float) -> list[Stage]:
     merged: list[Stage] = []
-    for stage in found:
+    for stage in plateaus:
         if merged and abs(merged[-1].level - stage.level) <= closest:
             merged[-1] = _between(x, y, merged[-1].start, stage.end)
         else:
@@ -89,10 +89,10 @@ def _merged(x: Floats, y: Floats, found: list[Stage], closest: float) -> list[St
     return merged
 
 
-def _refined(x: Floats, y: Floats, found: list[Stage]) -> tuple[Stage, ...]:
+def _refined(x: Floats, y: Floats, plateaus: list[Stage]) -> tuple[Stage, ...]:
     """Stages whose ends are those of the ramp that best joins each to the next, which noise moves less than a cut."""
-    starts, ends = [stage.start for stage in found], [stage.end for stage in found]
-    for i, (one, next_) in enumerate(pairwise(found)):
+    starts, ends = [stage.start for stage in plateaus], [stage.end for stage in plateaus]
+    for i, (one, next_) in enumerate(pairwise(plateaus)):
         rows = (x >= (one.start + one.end) / 2) & (x <= (next_.start + next_.end) / 2)
         if rows.sum() >= 2 * _ramp.SIDE:
             ramp = _ramp.search_all(x[rows], y[rows] if next_.level < one.level else -y[rows])

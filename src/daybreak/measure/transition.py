@@ -1,4 +1,4 @@
-"""When a curve starts to drop and how sharply, found without a level: the best fit of flat, ramp, flat."""
+"""When a curve starts to drop and how sharply, without a level: the best fit of flat, ramp, flat."""
 
 from dataclasses import dataclass
 from typing import final
@@ -11,7 +11,7 @@ from daybreak.measure import _curve, _ramp
 from daybreak.measure._curve import Direction
 from daybreak.measure.plateau import Plateau
 
-_FEWEST = 8  # evaluations below which nothing can be said
+_FEWEST = 8  # evaluations needed
 _POINTS = 128  # the search is on a thinned curve, then refined around its answer
 _CONVINCING = (
     20.0  # F of ramp against line; its 99 % quantile under flat noise is 10-12 if normal, 8-16 if heavy-tailed
@@ -25,8 +25,8 @@ class Transition:
 
     Args:
         onset: where the drop starts: a plateau that is censored at the last step if there is no drop. Its bracket is the
-            95 % likelihood interval, one evaluation wider at both ends; on a drop that is no straight ramp, that of
-            the ramp nearest to it.
+            95 % likelihood interval, one evaluation wider at both ends; on a drop that is not a straight ramp, that of
+            the nearest ramp.
         end: where the drop ends; the last step if there is none.
         before: height of the curve before the drop.
         after: height after it; the same as before if there is none.
@@ -51,11 +51,11 @@ class Transition:
 def transition(steps: ArrayLike, values: ArrayLike, *, direction: Direction = "down") -> Transition:
     """Onset, end and sharpness of the drop in a curve, by least squares of a curve that is flat, then a ramp, then flat.
 
-    There is a transition if the ramp explains the curve so much better than a straight line that noise alone would do it
-    in one of a hundred flat curves; single wild evaluations are kept out of that decision by a running median of three.
-    Otherwise it is censored: a run that only drifts, or was stopped on its plateau. Noise is taken to be
-    independent from one evaluation to the next. Measured on 1 000 flat curves of each of 8
-    to 2 000 evaluations: at most 0.5 % with normal noise, 1 % with heavy tails (Student's t, 3 degrees of freedom).
+    There is a transition if the ramp fits the curve much better than a straight line does: by so much that noise alone reaches
+    it in at most 1 of 100 flat curves. A running median of three removes single outliers from that decision. Otherwise the
+    onset is censored: the run only drifts, or was stopped on its plateau. Noise must be independent between evaluations.
+    Measured on 1 000 flat curves of 8 to 2 000 evaluations: at most 0.5 % have a transition with normal noise, 1 % with heavy
+    tails (Student's t, 3 degrees of freedom).
 
     A drop between two evaluations ends at the second: the sharpness is then a lower bound.
 
@@ -67,8 +67,8 @@ def transition(steps: ArrayLike, values: ArrayLike, *, direction: Direction = "d
     Example:
         >>> import numpy as np
         >>> steps = np.arange(0, 1000, 10)
-        >>> found = transition(steps, np.interp(steps, [600, 650], [0.5, 0.1]))
-        >>> print(found, round(found.sharpness, 4))
+        >>> drop = transition(steps, np.interp(steps, [600, 650], [0.5, 0.1]))
+        >>> print(drop, round(drop.sharpness, 4))
         from 600 to 650, 0.5 → 0.1 0.008
         >>> print(transition(steps, 0.5 + 0.01 * np.cos(steps)))
         none, censored at 990
@@ -100,10 +100,10 @@ def _exists(x: Floats, y: Floats) -> bool:
 
 def _refined_search(x: Floats, y: Floats, start: float, end: float) -> _ramp.Ramp:
     """Search at full resolution within one thinned point of a coarse answer."""
-    reach = -(-x.size // _POINTS)
+    margin = -(-x.size // _POINTS)
     near = []
     for place in np.searchsorted(x, [start, end]):
-        low, high = max(place - reach, 0), min(place + reach, x.size - 1)
+        low, high = max(place - margin, 0), min(place + margin, x.size - 1)
         near.append(np.unique(np.linspace(low, high, _POINTS).round().astype(int)))
     first, last = (grid.ravel() for grid in np.meshgrid(*near, indexing="ij"))
     return _ramp.search(x, y, first[first < last], last[first < last])

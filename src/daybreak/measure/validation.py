@@ -1,4 +1,4 @@
-"""How well a law predicts what it was not fitted on: rival laws compared, and the small asked about the large."""
+"""How well a law predicts rows it was not fitted on: rival laws compared, and extrapolation from small to large."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ _LEAST_SCATTER = 1e-12  # of a law through every point, whose likelihood is infi
 @final
 @dataclass(frozen=True)
 class Rival:
-    """A law and how it fares against others on the same table. Smaller is better in all three.
+    """A law and its scores beside those of others on the same table. Smaller is better in all three.
 
     Args:
         law: fitted to all rows.
@@ -39,15 +39,15 @@ class Rival:
 @final
 @dataclass(frozen=True)
 class Extrapolation:
-    """A law fitted on the small and asked about the large.
+    """A law fitted on small settings, and its errors on large ones.
 
     Args:
         law: fitted to rows where the column is at most `boundary`.
         boundary: largest value of the column that was fitted.
         rows: number of rows predicted.
-        bias: geometric mean of predicted over measured; above 1 if the law says too long.
+        bias: geometric mean of predicted over measured; above 1 if the law predicts too long.
         error: root mean square of log(measured/predicted).
-        covered: share of rows inside the law's 95 % prediction interval.
+        covered: fraction of rows inside the law's 95 % prediction interval.
     """
 
     law: Law
@@ -68,8 +68,8 @@ def compare_laws(
 ) -> tuple[Rival, ...]:
     """Fit several forms to one table and order them by the error at configurations left out, best first.
 
-    Each of ten folds of configurations (or as many as there are) is predicted from the others. A censored row counts by
-    as much as the prediction falls short of it.
+    Each of ten folds of configurations (fewer if there are fewer configurations) is predicted from the others. The error of a
+    censored row is how far the prediction falls short of it.
 
     Args:
         forms: at least two, such as `C * d**a * T**b` and `C * (sqrt(d) * T)**a`.
@@ -114,13 +114,13 @@ def extrapolation_test(
 ) -> Extrapolation:
     """Fit a law where a column is small, predict where it is large: does the law hold beyond its data?
 
-    Censored rows among the large count by as much as the prediction falls short of them.
+    The error of a censored row among the large is how far the prediction falls short of it.
 
     Args:
         form: such as `C * d**a * T**b`.
         table: columns by name, one row per measurement.
-        by: column that says what is small and what is large.
-        boundary: largest value that is still small; by default the median of its distinct values.
+        by: column that separates small from large.
+        boundary: largest value that counts as small; by default the median of its distinct values.
         y: name of the measured column.
         censored: name of a column that is true where the plateau did not end.
 
@@ -162,10 +162,10 @@ def _rows(columns: Mapping[str, NDArray], rows: Bools) -> dict[str, NDArray]:
 
 
 def _folds(configuration: _table.Integers) -> _table.Integers:
-    """Deal configurations to folds at random, always the same way, whatever the order of the rows."""
+    """Assign configurations to folds at random, with a fixed seed, independent of the order of the rows."""
     groups = int(configuration.max()) + 1
-    dealt = np.random.default_rng(0).permutation(groups) % min(_FOLDS, groups)
-    return dealt[configuration]
+    fold = np.random.default_rng(0).permutation(groups) % min(_FOLDS, groups)
+    return fold[configuration]
 
 
 def _log_errors(law: Law, table: Mapping[str, NDArray], y: str, censored: Bools) -> Floats:

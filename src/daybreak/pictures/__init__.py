@@ -1,4 +1,4 @@
-"""How things are drawn: arrays in, Matplotlib figures out. One look for the command, the studies and the docs."""
+"""Pictures: arrays in, Matplotlib figures out. One style for the command, the studies and the docs."""
 
 from daybreak.pictures.curves import learning_curves as learning_curves
 from daybreak.pictures.fitted import fitted_law as fitted_law

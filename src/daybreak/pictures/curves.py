@@ -21,12 +21,12 @@ _KINDS = {"block_mass": "block", "kl": "blocks 1 to"}  # what the last index of 
 def learning_curves(records: Mapping[str, Record], plateaus: Mapping[str, float] | None = None) -> Figure:
     """Draw what was measured along runs, by label.
 
-    Of one run all is drawn: clean and training-like data, every head, and the probes of its task. Of several, clean data and
-    for each the head that attends most to relevant positions at the end.
+    One run: clean and training-like data, every head, and the probes of its task. Several runs: clean data, and of each run
+    the head that attends most to relevant positions at the end.
 
     Args:
-        records: by the label that the legend gives them.
-        plateaus: where the plateau of each ended, for those in which it did.
+        records: by their label in the legend.
+        plateaus: where the plateau of each ended, without those that did not emerge.
     """
     titles = ["loss", _ATTENTION]
     if any("clean_accuracy" in record.curves for record in records.values()):
@@ -63,11 +63,11 @@ def _one(axes: dict[str, Axes], record: Record) -> None:
 
 
 def _shade(ax: Axes, record: Record) -> None:
-    """Where a schedule showed repetition."""
-    shown = record.curves["repetition"] > 0
-    ground = ax.get_xaxis_transform()
+    """Shade the steps at which a schedule repeated."""
+    repeated = record.curves["repetition"] > 0
+    full_height = ax.get_xaxis_transform()
     ax.fill_between(
-        record.steps, 0, 1, where=shown, transform=ground, color=NEUTRAL, alpha=0.12, lw=0, label="repetition"
+        record.steps, 0, 1, where=repeated, transform=full_height, color=NEUTRAL, alpha=0.12, lw=0, label="repetition"
     )
 
 

@@ -1,4 +1,4 @@
-"""A law beside the runs it was fitted to: doubly logarithmic, and what is left over."""
+"""A law and the runs it was fitted to, on doubly logarithmic axes, and their residuals."""
 
 from collections.abc import Mapping
 
@@ -11,8 +11,8 @@ from daybreak.lab.reading.published import Published
 from daybreak.measure import Law
 from daybreak.pictures.style import MARKERS, NEUTRAL, PAPER, logarithmic, look, panels, shades
 
-_LEGEND = 10  # series that a legend still helps to tell apart
-_TICKS = 8  # values that an axis has room to name
+_LEGEND = 10  # largest number of series that get a legend
+_TICKS = 8  # largest number of values that fit as ticks
 Columns = Mapping[str, NDArray]
 
 
@@ -43,7 +43,7 @@ def fitted_law(law: Law, runs: Columns, paper: Published | None = None) -> Figur
             if paper is not None:
                 theirs = paper.predict({name: runs[name][rows] for name in paper.exponents})
                 left.plot(across[rows][place], theirs[place], "--", color=PAPER, lw=0.8)
-        _dress(left, right, by_values[0] if by_values else "law", law, runs, paper)
+        _label(left, right, by_values[0] if by_values else "law", law, runs, paper)
         return figure
 
 
@@ -53,14 +53,14 @@ def _points(ax: Axes, x: NDArray, y: NDArray, censored: NDArray, marker: str, co
     ax.plot(x[censored], y[censored], "^", color=colour, ms=6, mfc="none")
 
 
-def _dress(left: Axes, right: Axes, name: str, law: Law, runs: Columns, paper: Published | None) -> None:
+def _label(left: Axes, right: Axes, name: str, law: Law, runs: Columns, paper: Published | None) -> None:
     left.set(xscale="log", yscale="log", xlabel=name, ylabel="plateau (steps)")
     if name in runs and np.unique(runs[name]).size <= _TICKS:
         logarithmic(left, runs[name], label=name)
     right.set(xscale="log", xlabel="plateau by the law", ylabel="measured / law")
     right.axhline(1, color=NEUTRAL, lw=0.8)
-    reach = np.exp(1.96 * law.scatter)
-    right.axhspan(1 / reach, reach, color=NEUTRAL, alpha=0.12, lw=0, label="95 % of runs")
+    margin = np.exp(1.96 * law.scatter)
+    right.axhspan(1 / margin, margin, color=NEUTRAL, alpha=0.12, lw=0, label="95 % of runs")
     left.plot([], [], "-", color=NEUTRAL, lw=1, label=law.formula)
     if paper is not None:
         left.plot([], [], "--", color=PAPER, lw=0.8, label=f"{paper.source}: {paper.formula}")

@@ -1,4 +1,4 @@
-"""A run and its forecast as it was at each step, beside what came."""
+"""A run, and its forecast as it was at each step, with the step at which it emerged."""
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -8,7 +8,7 @@ from daybreak.lab.reading.outlook import Outlook
 from daybreak.measure import Forecast
 from daybreak.pictures.style import NEUTRAL, OURS, PAPER, look, panels
 
-_MOMENTS = 80  # at which the forecast is drawn
+_MOMENTS = 80  # steps at which the forecast is drawn
 
 
 def forecast_picture(seen: Outlook, at: int) -> Figure:
@@ -32,10 +32,10 @@ def forecast_picture(seen: Outlook, at: int) -> Figure:
 def _with_future(ax: Axes, seen: Outlook, at: int) -> None:
     ax.plot(seen.steps, seen.values, color=OURS)
     ax.axhline(seen.level, color=NEUTRAL, lw=0.8, ls="--", label=f"emerged: {seen.level:g}")
-    said = seen.at(at)
-    if isinstance(said, Forecast):
-        ax.axvspan(*said.interval, color=PAPER, alpha=0.25, lw=0, label="80 %")
-        ax.axvline(said.median, color=PAPER, lw=1.2, label="forecast")
+    forecast = seen.at(at)
+    if isinstance(forecast, Forecast):
+        ax.axvspan(*forecast.interval, color=PAPER, alpha=0.25, lw=0, label="80 %")
+        ax.axvline(forecast.median, color=PAPER, lw=1.2, label="forecast")
     if not seen.rising:
         ax.set(yscale="log")
 
@@ -43,23 +43,23 @@ def _with_future(ax: Axes, seen: Outlook, at: int) -> None:
 def _band(ax: Axes, seen: Outlook, at: int) -> None:
     steps = seen.steps[seen.steps <= at]
     moments = steps[np.unique(np.linspace(0, steps.size - 1, min(_MOMENTS, steps.size)).round().astype(int))]
-    made = [said for said in (seen.at(int(step)) for step in moments) if isinstance(said, Forecast)]
-    if made:
-        x = [one.at for one in made]
+    forecasts = [x for x in (seen.at(int(step)) for step in moments) if isinstance(x, Forecast)]
+    if forecasts:
+        x = [one.at for one in forecasts]
         ax.fill_between(
             x,
-            [one.interval.low for one in made],
-            [one.interval.high for one in made],
+            [one.interval.low for one in forecasts],
+            [one.interval.high for one in forecasts],
             color=PAPER,
             alpha=0.25,
             lw=0,
             label="80 %",
         )
-        ax.plot(x, [one.median for one in made], color=PAPER, label="forecast")
+        ax.plot(x, [one.median for one in forecasts], color=PAPER, label="forecast")
     else:
         ax.text(0.5, 0.5, "not enough evidence at any step", transform=ax.transAxes, ha="center")
     if seen.truth is not None and not seen.truth.censored:
         ax.axhline(seen.truth.length, color=OURS, lw=1.2, ls=":", label="emerged")
     ax.plot([0, steps[-1]], [0, steps[-1]], color=NEUTRAL, lw=0.8, label="now")
-    ax.set(xlabel="step at which it was made", ylabel="step of emergence", xlim=(0, None), ylim=(0, None))
+    ax.set(xlabel="step of the forecast", ylabel="step of emergence", xlim=(0, None), ylim=(0, None))
     ax.legend(loc="best")

@@ -27,10 +27,10 @@ def law_panel(
         ax: where to draw.
         table: the measurements.
         x: column on the horizontal axis.
-        series: column that tells the colours apart.
+        series: column that sets the colour.
         law: what the law gives for a table of settings.
         y: column on the vertical axis.
-        label: how a value of `series` reads in the legend.
+        label: format of a value of `series` in the legend.
     """
     values = np.unique(table[series])
     for value, colour, marker in zip(values, shades(values.size), MARKERS * values.size, strict=False):

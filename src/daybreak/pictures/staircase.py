@@ -1,4 +1,4 @@
-"""Staircases: stages as shaded stretches, and where a head looks over the steps of training."""
+"""Staircases: stages as shaded stretches, and what a head attends to over the steps of training."""
 
 from collections.abc import Iterable
 
@@ -10,7 +10,7 @@ from daybreak.pictures.style import shades
 
 
 def shade_stages(ax: Axes, stages: Iterable[tuple[int, float, float]], count: int) -> None:
-    """Shade the stretch of steps of each stage, given as (number from 0, first step, last step), of `count` stages."""
+    """Shade the steps of each stage, given as (number from 0, first step, last step), of `count` stages."""
     colours = shades(count)
     for number, start, end in stages:
         ax.axvspan(start, end, color=colours[number], alpha=0.12, lw=0)

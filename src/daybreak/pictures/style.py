@@ -13,7 +13,7 @@ from matplotlib.ticker import FuncFormatter, NullLocator
 
 from daybreak._types import ArrayLike
 
-# Okabe and Ito's colours, told apart with every common form of colour blindness.
+# Okabe and Ito's colours, distinct with every common form of colour blindness.
 OURS = "#0072B2"
 PAPER = "#D55E00"
 NEUTRAL = "#5A5A5A"
@@ -35,14 +35,14 @@ _LOOK = {
 
 
 def look() -> AbstractContextManager[None]:
-    """Within this context everything is drawn in the house style; outside, the user's own settings stand."""
+    """Within this context everything is drawn in the style of this package; the user's settings do not change."""
     return matplotlib.rc_context(_LOOK)  # pyright: ignore[reportArgumentType]
 
 
 def panels(
     titles: Sequence[str], *, width: float = 3.6, height: float = 3.0, columns: int | None = None
 ) -> tuple[Figure, list[Axes]]:
-    """A figure with one titled panel per title, side by side, or row by row of so many columns."""
+    """A figure with one titled panel per title, side by side, or in rows of `columns` panels."""
     across = columns or len(titles)
     rows = -(-len(titles) // across)
     figure = Figure(figsize=(width * across, height * rows), layout="constrained")

@@ -1,4 +1,4 @@
-"""Trained runs: plateaus beside two laws on doubly logarithmic axes, and their curves over the steps of training."""
+"""Trained runs: plateaus and two laws on doubly logarithmic axes, and curves over the steps of training."""
 
 from collections.abc import Callable, Mapping
 
@@ -28,7 +28,7 @@ def plateau_panel(
         ax: where to draw.
         runs: settings, `plateau` and `censored`.
         x: column on the horizontal axis.
-        series: column that tells the colours apart.
+        series: column that sets the colour.
         law: what our law gives for a table of settings, drawn solid.
         paper: what the paper's law gives, drawn dashed.
     """
@@ -37,9 +37,9 @@ def plateau_panel(
         rows = runs[series] == value
         chosen = {name: column[rows] for name, column in runs.items()}
         chosen = {name: column[np.argsort(chosen[x], kind="stable")] for name, column in chosen.items()}
-        gone = chosen["censored"]
-        ax.plot(chosen[x][~gone], chosen["plateau"][~gone], marker, color=colour, ms=4.5, label=f"{value:g}")
-        ax.plot(chosen[x][gone], chosen["plateau"][gone], "^", color=colour, ms=7, mfc="none")
+        censored = chosen["censored"]
+        ax.plot(chosen[x][~censored], chosen["plateau"][~censored], marker, color=colour, ms=4.5, label=f"{value:g}")
+        ax.plot(chosen[x][censored], chosen["plateau"][censored], "^", color=colour, ms=7, mfc="none")
         for predict, line in ((law, "-"), (paper, "--")):
             if predict is not None:
                 ax.plot(chosen[x], predict(chosen), line, color=colour, lw=1)

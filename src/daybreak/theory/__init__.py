@@ -1,4 +1,4 @@
-"""What mathematics says: reduced losses, gradient flows, escape times of paper A's toy model and paper B's regression.
+"""What mathematics predicts: reduced losses, gradient flows, escape times of paper A's toy model and paper B's regression.
 
 Numbers or arrays in, NumPy float64 out. Nothing here samples data or trains a network, except `sgd`, which follows the
 toy model's stochastic gradient descent.

@@ -1,4 +1,4 @@
-"""SciPy's LSODA, one flow at a time: for a handful of flows, and for stiff ones.
+"""SciPy's LSODA, one flow at a time: for few flows, and for stiff ones.
 
 Stiff are those with p close to 1 or a level close to 0, where the repeated direction relaxes many orders of magnitude
 faster than the others; LSODA then switches to an implicit method by itself.

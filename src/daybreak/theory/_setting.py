@@ -4,6 +4,7 @@ from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 
+from daybreak import errors
 from daybreak._types import ArrayLike, Bools, Floats
 from daybreak.errors import RequestError
 
@@ -17,14 +18,14 @@ class ToySetting(NamedTuple):
     d: Floats
     B: Floats
     p: Floats
-    free: Floats  # 1 if every position has a logit of its own, 0 if one scalar drives the relevant ones
+    free: Floats  # 1 if each position has its own logit, 0 if one scalar drives the relevant ones
 
     @property
     def mobility(self):
         """Factor with which Δa follows its gradient.
 
-        1 when one scalar drives all relevant logits (`tied`, what paper A integrates), 1/B + 1/(T−B) when every
-        position has a logit of its own (`free`, what it defines).
+        1 when one scalar drives all relevant logits (`tied`, what paper A integrates), 1/B + 1/(T−B) when each
+        position has its own logit (`free`, what paper A defines).
         """
         return 1 + self.free * (1 / self.B + 1 / (self.T - self.B) - 1)
 
@@ -67,12 +68,12 @@ def check_times(times: ArrayLike) -> Floats:
     """Refuse what is not at least two increasing flow times from zero on."""
     t = np.asarray(times, dtype=np.float64)
     if t.ndim != 1 or t.size < 2 or not np.all(np.isfinite(t)) or t[0] < 0 or np.any(np.diff(t) <= 0):
-        raise RequestError("times are not allowed: give at least two increasing, finite flow times, none below zero.")
+        raise RequestError("times are not allowed: give at least two flow times, finite, increasing, and not negative.")
     return t
 
 
 def as_numbers(name: str, value: ArrayLike) -> Floats:
-    """Finite float64 numbers, or a refusal."""
+    """Finite float64 numbers; anything else is refused."""
     try:
         x = np.asarray(value)
         if x.dtype.kind not in "iuf":
@@ -85,7 +86,7 @@ def as_numbers(name: str, value: ArrayLike) -> Floats:
 
 
 def as_number(name: str, value: float) -> Floats:
-    """One finite float64 number, or a refusal."""
+    """One finite float64 number; anything else is refused."""
     x = as_numbers(name, value)
     if x.shape:
         raise RequestError(f"{name} of shape {x.shape} is not allowed: give one number.")
@@ -93,6 +94,6 @@ def as_number(name: str, value: float) -> Floats:
 
 
 def refuse(name: str, values: Floats, at_fault: Bools, why: str) -> None:
-    """Refuse the first value at fault, saying why."""
+    """Refuse the first value at fault: `errors.refuse` for arrays."""
     if np.any(at_fault):
-        raise RequestError(f"{name} = {values[at_fault].flat[0]:g} is not allowed: {why}.")
+        errors.refuse(name, float(values[at_fault].flat[0]), True, why)

@@ -1,4 +1,4 @@
-"""Where w would rest, and how curved the loss is: the late phase of learning (paper A, A.3.3 and figure 8)."""
+"""The equilibrium of w, and the curvature of the loss: the late phase of learning (paper A, A.3.3 and figure 8)."""
 
 import numpy as np
 

@@ -1,7 +1,7 @@
 """Gradient flow of the reduced loss: the vector field by autodiff, integrated by Diffrax in scaled time.
 
-Time is scaled by the growth rate of the start, so that a plateau lasts about ten units whatever T, d, B and p are. All
-of it is float64, inside `jax.enable_x64()`, and only NumPy arrays leave: the caller's JAX settings are not touched.
+Time is scaled by the growth rate of the start, so that a plateau lasts about ten units for all T, d, B and p. All
+computations are float64, inside `jax.enable_x64()`, and return NumPy arrays: the caller's JAX settings do not change.
 """
 
 from collections.abc import Callable
@@ -22,7 +22,7 @@ from daybreak.theory._setting import Logits, ToySetting, check_setting, check_ti
 from daybreak.theory.escape import rate
 from daybreak.theory.plateau import plateau
 
-_MAX_STEPS = 2**14  # more than that means stiff
+_MAX_STEPS = 2**14  # a flow that needs more is stiff, and goes to LSODA
 
 
 @final
@@ -31,7 +31,7 @@ class Trajectory:
     """A flow line of the toy model, over times `t`.
 
     Args:
-        setting: where in (T, d, B, p) it was taken.
+        setting: its T, d, B, p and kind of logits.
         t: flow time; one unit is a gradient step of size one.
         w_tilde: weight of the repeated direction (w̃ of paper A, eq. 17).
         w_rest: weight of all other directions together (w of eq. 17).

@@ -1,7 +1,7 @@
 """The toy model itself: gradient flow of all T logits and d² weights on the expected loss (paper A, A.2).
 
-Nothing is reduced here; this is the ground truth that `flow` and `plateau` are held against. The relevant token stands
-at the last B positions, and the repeated token is the first unit vector.
+Nothing is reduced here: tests compare `flow` and `plateau` with it. The relevant token is at the last B positions, and
+the repeated token is the first unit vector.
 """
 
 from dataclasses import dataclass
@@ -22,14 +22,14 @@ from daybreak.theory.plateau import plateau
 
 
 class Parameters(NamedTuple):
-    """All that the toy model learns."""
+    """The parameters of the toy model."""
 
     a: Float[Array, " T"]
     W: Float[Array, "d d"]
 
 
 class Problem(NamedTuple):
-    """What is to be learned, and from what.
+    """The target and the distribution of the data.
 
     Args:
         target: W*.
@@ -108,9 +108,7 @@ def full_flow(
 def _pose(T: float, d: float, B: float, p: float, target: Floats | None) -> tuple[Parameters, Problem, float]:
     setting = check_setting(T, d, B, p, "free")
     if any(int(x) != x for x in (T, d, B)):
-        raise RequestError(
-            f"T = {T}, d = {d}, B = {B} are not allowed: the full model has whole positions and dimensions."
-        )
+        raise RequestError(f"T = {T}, d = {d}, B = {B} are not allowed: the full model needs whole numbers.")
     T, d = int(T), int(d)
     if target is None:
         target = np.random.default_rng(0).standard_normal((d, d))

@@ -1,9 +1,9 @@
-"""Heads that compete for patterns and then share them: flow lines of paper B's regression variant (§3).
+"""Heads that compete for patterns and then divide them: flow lines of paper B's regression variant (§3).
 
 Two symmetries make the flow of H heads on T positions small. R·s_h lies in the span of the V*_k, so V_h never leaves it: K
-numbers instead of d². And heads that start alike stay alike, as do positions of one block that start alike: each such group is
-integrated once. From a start without noise one head is left, the coupled dynamics of §3.2, and no rounding can tear the heads
-apart.
+numbers instead of d². Heads that start equal stay equal, as do positions of one block that start equal: each such group is
+integrated once. From a start without noise all heads are one group, the coupled dynamics of §3.2, and rounding cannot
+separate them.
 """
 
 from dataclasses import dataclass
@@ -67,7 +67,7 @@ class HeadTrajectory:
     def transitions(self) -> Floats:
         """When the loss falls past the middle of plateaus n − 1 and n, n = 1 … K; infinite if not by the last time.
 
-        Interpolated linearly, so they are as good as the times are dense.
+        Interpolated linearly between the times.
         """
         levels = plateau_levels(self.task)
         return np.array([_crossing(self.t, self.loss, x) for x in (levels[1:] + levels[:-1]) / 2])
@@ -92,7 +92,7 @@ def head_flow(
     Args:
         task: what `patterns` gives.
         heads: number of heads H.
-        eps: logits start uniform in ±eps; at 0 the heads stay equal for ever.
+        eps: logits start uniform in ±eps; at 0 the heads stay equal.
         seed: of that noise.
         start: logits to start from instead, H × T.
         flow: `logits`, the gradient flow of the model, or `published`, what paper B simulates.
@@ -119,8 +119,8 @@ def head_flow(
 
 def _noise(task: Patterns, heads: int, eps: float, seed: int) -> Floats:
     noise, source = as_number("eps", eps), as_number("seed", seed)
-    refuse("eps", noise, noise < 0, "the noise of the first logits cannot be below 0")
-    refuse("seed", source, (source < 0) | (source % 1 != 0), "a seed is a whole number of at least 0")
+    refuse("eps", noise, noise < 0, "the noise of the first logits must be at least 0")
+    refuse("seed", source, (source < 0) | (source % 1 != 0), "a seed must be a whole number, at least 0")
     return noise * np.random.default_rng(int(source)).uniform(-1, 1, (heads, task.T))
 
 
@@ -134,13 +134,13 @@ def _given(task: Patterns, heads: int, start: ArrayLike) -> Floats:
 
 
 def _group(task: Patterns, logits: Floats) -> tuple[System, Floats, NDArray[np.int64], NDArray[np.int64]]:
-    """Heads that start alike as one, and positions of a block that start alike as one."""
+    """Heads that start equal as one group, and positions of a block that start equal as one group."""
     rows, heads, copies = np.unique(logits + 0.0, axis=0, return_inverse=True, return_counts=True)
     columns = np.column_stack([task.labels, rows.T])
     kinds, places, sizes = np.unique(columns, axis=0, return_inverse=True, return_counts=True)
     labels = kinds[:, 0].astype(np.int64)
-    shares = (labels == np.arange(task.K)[:, None]) / task.blocks[:, None]
-    target = task.features @ (task.strengths[:, None] * shares)
+    uniform = (labels == np.arange(task.K)[:, None]) / task.blocks[:, None]
+    target = task.features @ (task.strengths[:, None] * uniform)
     system = System(target, sizes.astype(np.float64), copies.astype(np.float64))
     return system, kinds[:, 1:].T.astype(np.float64), heads.reshape(-1), places.reshape(-1)
 
@@ -160,5 +160,5 @@ def _crossing(t: Floats, values: Floats, level: float) -> float:
     if not below.size:
         return np.inf
     i = max(int(below[0]), 1)
-    share = (values[i - 1] - level) / (values[i - 1] - values[i])
-    return float(t[i - 1] + min(max(share, 0.0), 1.0) * (t[i] - t[i - 1]))
+    fraction = (values[i - 1] - level) / (values[i - 1] - values[i])
+    return float(t[i - 1] + min(max(fraction, 0.0), 1.0) * (t[i] - t[i - 1]))

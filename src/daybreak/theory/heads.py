@@ -30,12 +30,12 @@ HeadFlow = Literal["logits", "published"]
 States = tuple[Floats, Floats]  # values and logits of each group, times on the first axis
 _RTOL = 1e-9
 _FINER = 1e-3  # absolute against relative tolerance
-_HANDFUL = 64  # variables that LSODA is fast with
+_FEW = 64  # variables up to which LSODA is faster
 _MAX_STEPS = 2**20
 
 
 class System(NamedTuple):
-    """A task as seen by groups of heads and of positions; a pytree.
+    """A task by groups of heads and of positions; a pytree.
 
     Args:
         target: Σ_k m_k V*_k ⊗ s*_k at one position of each of J groups, K × J.
@@ -75,12 +75,12 @@ def velocity(
 def integrate(system: System, logits: Floats, times: Floats, flow: HeadFlow, *, rtol: float = _RTOL) -> States:
     """States of the flow of all groups at the given times.
 
-    Noise far below the tolerance is followed all the same: a step treats all heads alike, so it is the relative error of
-    their differences that is small. Only rounding, at 1e-16, does not treat them alike.
+    Noise far below the tolerance is followed too: a step treats all heads alike, so the relative error of their
+    differences is small. Only rounding, at 1e-16, does not treat them alike.
     """
     G, J = logits.shape
     K = system.target.shape[0]
-    solve = _explicit if G * (K + J) > _HANDFUL else _lsoda
+    solve = _explicit if G * (K + J) > _FEW else _lsoda
     with jax.enable_x64():
         states = solve(jax.tree.map(jnp.asarray, system), logits, times, flow, rtol)
     values, later = np.split(states, [G * K], axis=1)
@@ -88,7 +88,7 @@ def integrate(system: System, logits: Floats, times: Floats, flow: HeadFlow, *, 
 
 
 def _lsoda(system: System, logits: Floats, times: Floats, flow: HeadFlow, rtol: float) -> Floats:
-    """Few variables: done before a program has compiled, and a plateau may last as long as it likes.
+    """Few variables: LSODA finishes before a program would have compiled, and long plateaus cost it few steps.
 
     `odeint` makes its steps in Fortran, which is twice as fast here as `solve_ivp` with the same method.
     """
@@ -115,7 +115,7 @@ def _explicit(system: System, logits: Floats, times: Floats, flow: HeadFlow, rto
     if not done:
         raise ArithmeticError(
             f"The flow of {logits.shape[0]} heads on {logits.shape[1]} groups of positions took more than {_MAX_STEPS} steps: "
-            "ask for shorter times, or start the positions of a block alike."
+            "give shorter times, or start the positions of a block equal."
         )
     return np.asarray(states)
 
@@ -156,6 +156,6 @@ def check_heads(heads: int) -> Floats:
 
 
 def check_flow(flow: str) -> None:
-    """Refuse a flow that is not known."""
+    """Refuse a flow that does not exist."""
     if flow not in get_args(HeadFlow):
         raise RequestError(f"flow = {flow!r} is unknown: choose 'logits' or 'published'.")

@@ -1,9 +1,9 @@
-"""What the regression variant of paper B has to learn: K patterns of attention, and the plateaus of the loss.
+"""The regression task of paper B: K patterns of attention, and the plateaus of the loss.
 
     y = Σ_k m_k V*_k X s*_k + noise,    s*_k uniform on block k,    ⟨V*_k, V*_l⟩ = G_kl
 
-Positions are counted back from the newest. Blocks follow each other, block 1 first; what lies behind the last block has no
-pattern.
+Positions are counted back from the newest. Blocks follow each other, block 1 first; positions after the last block have
+no pattern.
 """
 
 from dataclasses import dataclass
@@ -64,7 +64,7 @@ class Patterns:
 def patterns(
     strengths: ArrayLike, blocks: ArrayLike = 1, *, T: int | None = None, gram: ArrayLike | None = None
 ) -> Patterns:
-    """Pose a regression task of paper B (§3.1).
+    """A regression task of paper B (§3.1).
 
     Args:
         strengths: m_k, above 0, one per pattern.
@@ -87,7 +87,12 @@ def patterns(
         raise RequestError(
             f"blocks of shape {lengths.shape} are not allowed: give one length, or one for each of the {m.size} patterns."
         )
-    refuse("blocks", lengths, (lengths < 1) | (lengths % 1 != 0), "a block has a whole number of positions, at least 1")
+    refuse(
+        "blocks",
+        lengths,
+        (lengths < 1) | (lengths % 1 != 0),
+        "a block must have a whole number of positions, at least 1",
+    )
     lengths = np.broadcast_to(lengths, m.shape).astype(np.int64)
     total = int(lengths.sum())
     length = as_number("T", total if T is None else T)
@@ -97,12 +102,12 @@ def patterns(
 
 
 def plateau_levels(task: Patterns) -> Floats:
-    """Loss L_n with the first n of K patterns learned, n = 0 … K: where the staircase rests.
+    """Loss L_n with the first n of K patterns learned, n = 0 … K: the plateaus of the staircase.
 
     For orthogonal features L_n = ½ Σ_{k>n} m_k²/|block k|, patterns in order of importance (paper B). For correlated ones
     heads are rank-one terms with attention that is not negative. If no correlation is negative, the best n of
     them are the first n singular vectors, and L_n is half the sum of the last K − n eigenvalues of G_kl m_k m_l / √(|block
-    k| |block l|). If none is positive, mixing blocks does not pay, and the formula for orthogonal features stands.
+    k| |block l|). If none is positive, mixing blocks does not lower the loss, and the formula for orthogonal features holds.
 
     Example:
         >>> plateau_levels(patterns([4, 2, 1])).tolist()
@@ -116,8 +121,8 @@ def plateau_levels(task: Patterns) -> Floats:
             f"gram with correlations from {off.min():g} to {off.max():g} is not allowed: the levels are known when none "
             "is negative, or none positive."
         )
-    weights = np.sqrt(task.importance)
-    drops = task.importance if np.all(off <= 0) else np.linalg.eigvalsh(np.outer(weights, weights) * task.gram)
+    roots = np.sqrt(task.importance)
+    drops = task.importance if np.all(off <= 0) else np.linalg.eigvalsh(np.outer(roots, roots) * task.gram)
     return np.append(np.cumsum(np.sort(np.maximum(drops, 0.0)))[::-1], 0.0) / 2
 
 

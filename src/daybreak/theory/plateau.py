@@ -1,8 +1,8 @@
 """Plateau lengths of the flow, thousands at once (paper A, D.1).
 
-Flows are integrated side by side, as lanes of one compiled program, in rounds: lanes that have crossed the level leave
-after each round, so a slow flow does not hold up the others. A handful of flows, or the last that are left, are not
-worth a program, and stiff ones would creep in it: those go to LSODA one by one.
+Flows are integrated side by side, as lanes of one compiled program, in rounds. Lanes that have crossed the level leave
+after each round, so a slow flow does not delay the others. LSODA integrates the rest one by one: a few flows, for which
+compiling costs more, and stiff ones, for which the explicit solver is slow.
 """
 
 import os
@@ -24,9 +24,9 @@ from daybreak.theory.escape import rate
 
 _TOLERANCE = 1e-8
 _WIDTH = 1024  # lanes of the compiled program
-_ROUND = 64  # solver steps between two looks at who is done
+_ROUND = 64  # solver steps between two checks of which lanes have crossed
 _ROUNDS = 64  # a flow that needs more is stiff
-_HANDFUL = 8  # flows that LSODA has done before a program has compiled
+_FEW = 8  # flows that LSODA integrates in less time than a program takes to compile
 
 
 def plateau(
@@ -58,7 +58,7 @@ def plateau(
 
 
 class _Lanes(NamedTuple):
-    """Flows under way, one per row: where they are taken, their scale and level, and how far they have come."""
+    """Unfinished flows, one per row: setting, scale of time, level, and the time and state reached."""
 
     setting: ToySetting
     scale: Floats
@@ -75,13 +75,13 @@ def _lengths(setting: ToySetting, level: Floats) -> Floats:
     waiting = np.arange(level.size)
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         for _ in range(_ROUNDS):
-            if waiting.size <= _HANDFUL:
+            if waiting.size <= _FEW:
                 break
-            crews = [waiting[i : i + _WIDTH] for i in range(0, waiting.size, _WIDTH)]
+            batches = [waiting[i : i + _WIDTH] for i in range(0, waiting.size, _WIDTH)]
             still = []
-            for crew, (time, state, crossed) in zip(crews, pool.map(partial(_advance, lanes), crews), strict=True):
-                lanes.time[crew], lanes.state[crew] = time, state
-                still.append(crew[~crossed])
+            for batch, (time, state, crossed) in zip(batches, pool.map(partial(_advance, lanes), batches), strict=True):
+                lanes.time[batch], lanes.state[batch] = time, state
+                still.append(batch[~crossed])
             waiting = np.concatenate(still)
     for i in waiting:
         lane = lanes.take(i)
@@ -89,10 +89,10 @@ def _lengths(setting: ToySetting, level: Floats) -> Floats:
     return lanes.time / lanes.scale
 
 
-def _advance(lanes: _Lanes, crew: NDArray[np.intp]) -> tuple[Floats, Floats, Bools]:
-    """One round for the lanes of a crew. A short crew is repeated up to the width: a full program costs no more."""
+def _advance(lanes: _Lanes, batch: NDArray[np.intp]) -> tuple[Floats, Floats, Bools]:
+    """One round for a batch of lanes. A short batch is repeated up to the width, so that one program serves all."""
     with jax.enable_x64():
-        time, state, crossed = (np.asarray(x)[: crew.size] for x in _round(lanes.take(np.resize(crew, _WIDTH))))
+        time, state, crossed = (np.asarray(x)[: batch.size] for x in _round(lanes.take(np.resize(batch, _WIDTH))))
     return time, state, crossed
 
 

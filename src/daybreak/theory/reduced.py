@@ -1,7 +1,7 @@
 """The reduced losses of the toy model y = W Σ_t softmax(a)_t x_t, with their gradients and Hessians by hand.
 
 `loss_two` (paper A, eq. 12) and `loss_three` (eq. 17, with in-context repetition B added) are what the flows
-differentiate. `gradient` and `hessian` are derived by hand for any B and p; tests hold them against autodiff. They are
+differentiate. `gradient` and `hessian` are derived by hand for any B and p; tests compare them with autodiff. They are
 plain NumPy and vectorise over trajectories.
 """
 
@@ -55,7 +55,7 @@ def loss_random(state, setting: ToySetting, xp=jnp):
     """Expected loss at (r, w, Δa) for weights that did not start at zero, without cross-sample repetition. Ours.
 
     The part of W that is orthogonal to W* only shrinks, keeping its direction, so its length r is all that matters.
-    Paper A drops it (assumption 4), but for random W it starts at √d and holds attention back.
+    Paper A drops it (assumption 4), but for random W it starts at √d and delays attention.
     """
     r, w, delta_a = state
     T, d, B = setting.T, setting.d, setting.B

@@ -1,10 +1,10 @@
-"""Closed forms of the flow of heads: how it starts, and how heads that compete come to share the work (paper B, §3).
+"""Closed forms of the flow of heads, to leading order: its start, and how long heads compete (paper B, §3).
 
 Start. With uniform attention, a pattern has v_k' = (m_k/T)(1 + δ_k) − (H/T) v_k and δ_k' = m_k v_k / (T |block k|), v_k the
 value of each head along V*_k and δ_k the logit of its block above the others: growth against a damping of H/T.
 
 First plateau. All heads attend to block 1, with V_h = m_1 V*_1 / H, and attention σ is left on each position of block k.
-What moves all heads alike does not lead away from here. But differences between heads that sum to zero leave R as it is, and then
+What moves all heads equally does not leave this plateau. But differences between heads that sum to zero leave R as it is, and then
 δv' = m_k σ q, q' = m_k σ (1/|block 1| + 1/|block k|) δv, q the logit of block k against block 1. They grow at
 
     m_k σ √(1/|block 1| + 1/|block k|)        (`published`: m_k √(σ/|block k|))
@@ -67,9 +67,11 @@ def saddle_rate(task: Patterns, sigma: ArrayLike, *, pattern: int = 2, flow: Hea
 def saddle_time(task: Patterns, heads: int, eps: ArrayLike, *, pattern: int = 2, flow: HeadFlow = "logits") -> Floats:
     """Time that differences of size `eps` between heads take to end the first plateau, to leading order in ln 1/eps.
 
+    At ε = 1e-6 the competition measured on the flow differs from it by −14 to +13 %.
+
     T D_k (ln 1/ε)² / (2 H m_k² (1 + |block 1|/|block k|)); published: D_k |block k| (ln 1/ε)² / (4 H m_k²), shorter by
-    a factor 2T/(|block 1| + |block k|). Infinite for one head; zero, that is of lower order, for equal importance. Beside
-    ln 1/ε stands a constant that is not known, so compare its growth with less noise, not the time. Ours, see
+    a factor 2T/(|block 1| + |block k|). Infinite for one head; zero, that is of lower order, for equal importance. An
+    unknown constant adds to ln 1/ε: compare how the time grows with less noise, not the time itself. Ours, see
     docs/incremental.md.
 
     Example:
@@ -79,7 +81,7 @@ def saddle_time(task: Patterns, heads: int, eps: ArrayLike, *, pattern: int = 2,
     """
     check_flow(flow)
     x = as_numbers("eps", eps)
-    refuse("eps", x, (x <= 0) | (x >= 1), "noise that takes time to grow must lie strictly between 0 and 1")
+    refuse("eps", x, (x <= 0) | (x >= 1), "the noise must lie strictly between 0 and 1")
     H = check_heads(heads)
     m, first, block = _pair(task, pattern)
     D = task.importance.max() * first - m**2 * first / block
@@ -92,7 +94,7 @@ def _pair(task: Patterns, pattern: int) -> tuple[float, float, float]:
     _check_uncorrelated(task)
     if isinstance(pattern, bool) or not isinstance(pattern, int) or not 2 <= pattern <= task.K:
         raise RequestError(
-            f"pattern = {pattern!r} is not allowed: {task.K} patterns are numbered, the second to the last can be next."
+            f"pattern = {pattern!r} is not allowed: it must be a whole number from 2 to {task.K}, the number of patterns."
         )
     order = np.argsort(-task.importance, kind="stable")
     k = order[pattern - 1]
@@ -101,4 +103,4 @@ def _pair(task: Patterns, pattern: int) -> tuple[float, float, float]:
 
 def _check_uncorrelated(task: Patterns) -> None:
     if not task.uncorrelated:
-        raise RequestError("gram is not allowed here: the closed form is for orthogonal features.")
+        raise RequestError("gram is not allowed: the closed form is for orthogonal features.")

@@ -5,8 +5,9 @@ A schedule is piecewise constant in B and p. The flow is integrated piece by pie
 the level, dτ/dθ = −(∇L · ∂x/∂θ) / (∇L · ẋ). Clean means one copy and no repeated token; with tied logits the one copy has
 the logit that all copies shared.
 
-The velocity is affine in p, so the quickest p(t) only takes the ends of what is allowed (Pontryagin's principle): all
-repetition first, none after. `best_switch` finds when; `best_schedule` starts from no such insight, and arrives there.
+The velocity is affine in p, so the fastest p(t) takes only the largest and smallest value allowed (Pontryagin's
+principle): all repetition first, none after. `best_switch` finds the time of the switch. `best_schedule` does not assume a
+switch, and finds the same.
 """
 
 from dataclasses import dataclass
@@ -24,19 +25,19 @@ from daybreak.theory.plateau import plateau
 
 Lever = Literal["p", "B"]
 _TOLERANCE = {"method": "LSODA", "rtol": 1e-8, "atol": 1e-10}
-_FOREVER = 1e3  # plateaus of the clean flow, after which a schedule is taken never to get there
+_FOREVER = 1e3  # plateaus of the clean flow, after which a schedule counts as never reaching the level
 
 
 @final
 @dataclass(frozen=True)
 class ScheduledPlateau:
-    """Repetition over time, and the plateau of the flow under it.
+    """A schedule of repetition, and the plateau of the flow under it.
 
     Args:
-        times: flow times at which one piece ends and the next begins; the last lasts for ever.
-        values: of the lever, one for each piece.
+        times: flow times at which one piece ends and the next begins; the last piece does not end.
+        values: values of the lever, one for each piece.
         plateau: flow time until the clean loss is at the level; infinite if it never is.
-        gradient: of the plateau, by each value.
+        gradient: derivative of the plateau by each value.
     """
 
     times: Floats
@@ -60,10 +61,10 @@ def scheduled_plateau(
     Args:
         T: sequence length.
         d: dimension.
-        times: increasing flow times at which the lever moves.
-        values: of the lever before, between and after them, one more than there are times.
+        times: increasing flow times at which the lever changes.
+        values: values of the lever before, between and after them: one more than there are times.
         lever: `p`, the probability of the repeated token, in [0, 1]; or `B`, the copies in the context, in [1, T − 1].
-        logits: `tied` or `free`; copies are a lever only if tied, for clean data have none of the other copies.
+        logits: `tied` or `free`; `B` needs `tied`, because clean data lack the positions of the other copies.
         level: fraction of the starting clean loss that ends the plateau.
 
     Example:
@@ -89,7 +90,7 @@ def scheduled_plateau(
 def best_switch(
     T: float, d: float, *, high: float = 1.0, lever: Lever = "p", logits: Logits = "tied", level: float = 0.2
 ) -> ScheduledPlateau:
-    """The best time to go from `high` repetition to none, all in one step.
+    """The best time to switch from `high` repetition to none.
 
     Example:
         >>> best_switch(8, 16).plateau < scheduled_plateau(8, 16, [], [0.0]).plateau
@@ -99,16 +100,15 @@ def best_switch(
     alone = float(plateau(T, d, logits=logits, level=level))
 
     def length(time: float) -> float:
-        found = scheduled_plateau(T, d, [time], [high, clean], lever=lever, logits=logits, level=level)
-        return found.plateau
+        return scheduled_plateau(T, d, [time], [high, clean], lever=lever, logits=logits, level=level).plateau
 
-    # Coarsely first: too early and too late are each flat in places.
+    # A coarse grid first: the length has flat parts, on which a local search would stop.
     times = alone * np.geomspace(0.01, 1, 12)
     lengths = np.array([length(time) for time in times])
     i = int(lengths.argmin())
     bracket = (times[max(i - 1, 0)], times[min(i + 1, times.size - 1)])
-    found = minimize_scalar(length, bounds=bracket, method="bounded", options={"xatol": 1e-3 * times[i]})
-    return scheduled_plateau(T, d, [float(found.x)], [high, clean], lever=lever, logits=logits, level=level)
+    best = minimize_scalar(length, bounds=bracket, method="bounded", options={"xatol": 1e-3 * times[i]})
+    return scheduled_plateau(T, d, [float(best.x)], [high, clean], lever=lever, logits=logits, level=level)
 
 
 def best_schedule(
@@ -121,13 +121,13 @@ def best_schedule(
     logits: Logits = "tied",
     level: float = 0.2,
 ) -> ScheduledPlateau:
-    """The best of all schedules of equally long pieces, by descent along the exact gradient from halfway values.
+    """The best schedule of equally long pieces, by descent along the exact gradient from values halfway.
 
     Args:
         T: sequence length.
         d: dimension.
-        pieces: how many, over the plateau of the best single switch; the last goes on for ever.
-        most: largest value allowed of the lever.
+        pieces: number of pieces over the plateau of the best single switch; the last does not end.
+        most: largest value allowed for the lever.
         lever: `p` or `B`.
         logits: `tied` or `free`.
         level: fraction of the starting clean loss that ends the plateau.
@@ -135,16 +135,16 @@ def best_schedule(
     if pieces < 2:
         raise RequestError(f"pieces = {pieces} is not allowed: there must be at least 2.")
     least = {"p": 0.0, "B": 1.0}[lever]
-    reach = best_switch(T, d, high=most, lever=lever, logits=logits, level=level).plateau
-    times = reach * np.arange(1, pieces) / pieces
+    span = best_switch(T, d, high=most, lever=lever, logits=logits, level=level).plateau
+    times = span * np.arange(1, pieces) / pieces
 
     def objective(values: Floats) -> tuple[float, Floats]:
-        found = scheduled_plateau(T, d, times, values, lever=lever, logits=logits, level=level)
-        return found.plateau / reach, found.gradient / reach
+        result = scheduled_plateau(T, d, times, values, lever=lever, logits=logits, level=level)
+        return result.plateau / span, result.gradient / span
 
     start = np.full(pieces, (least + most) / 2)
-    found = minimize(objective, start, jac=True, method="L-BFGS-B", bounds=[(least, most)] * pieces)
-    return scheduled_plateau(T, d, times, found.x, lever=lever, logits=logits, level=level)
+    best = minimize(objective, start, jac=True, method="L-BFGS-B", bounds=[(least, most)] * pieces)
+    return scheduled_plateau(T, d, times, best.x, lever=lever, logits=logits, level=level)
 
 
 def _checked(T, d, times, values, lever, logits, level) -> tuple[ToySetting, Floats, Floats, float]:
@@ -152,14 +152,14 @@ def _checked(T, d, times, values, lever, logits, level) -> tuple[ToySetting, Flo
         raise RequestError(f"lever = {lever!r} is unknown: choose 'p' or 'B'.")
     if lever == "B" and logits != "tied":
         raise RequestError(
-            f"logits = {logits!r} is not allowed with lever 'B': clean data lack the copies whose own logits were learned."
+            f"logits = {logits!r} is not allowed with lever 'B': clean data lack the copies whose logits were learned."
         )
     setting = check_setting(as_number("T", T), as_number("d", d), 1.0, 0.0, logits)
     ends, heights = as_numbers("times", times).reshape(-1), as_numbers("values", values).reshape(-1)
     if heights.size != ends.size + 1:
-        raise RequestError(f"{heights.size} values are not allowed: {ends.size} times part {ends.size + 1} pieces.")
+        raise RequestError(f"{heights.size} values are not allowed: {ends.size} times separate {ends.size + 1} pieces.")
     if np.any(np.diff(ends, prepend=0.0) <= 0):
-        raise RequestError("times are not allowed: they must increase, from above zero on.")
+        raise RequestError("times are not allowed: they must be above zero and increase.")
     low, high = (0.0, 1.0) if lever == "p" else (1.0, float(setting.T) - 1)
     refuse(lever, heights, (heights < low) | (heights > high), f"it must lie between {low:g} and {high:g}")
     return setting, ends, heights, float(check_fraction("level", level)) / 2

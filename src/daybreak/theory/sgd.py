@@ -62,7 +62,7 @@ def sgd(
 
 
 def sgd_limit(T: int, d: int, *, times: ArrayLike, w_start: ArrayLike) -> Descent:
-    """What `sgd` tends to for small steps: the gradient flow from random weights, one row per start.
+    """The limit of `sgd` for small steps: the gradient flow from random weights, one row per start.
 
     The part of the random weights that is orthogonal to the target is kept (`reduced.loss_random`); its length starts
     at √d. Seeds differ by the projection `w_start` of their weights on their target, and that sets their plateaus.

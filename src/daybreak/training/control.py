@@ -9,7 +9,7 @@ from typing import Any, final
 
 import numpy as np
 
-from daybreak.measure import NotEnoughEvidence, Plateau, departed, forecast
+from daybreak.measure import NotEnoughEvidence, Plateau, forecast, has_left_plateau
 from daybreak.training.schedule import Schedule
 from daybreak.training.watched import watched
 
@@ -41,7 +41,7 @@ class RepetitionControl:
         self._steps.append(step)
         self._rows.append(row)
         if self.repeats:
-            if departed(self._curve("train_loss", self._since), self._schedule.restore_below):
+            if has_left_plateau(self._curve("train_loss", self._since), self._schedule.restore_below):
                 self._height = float(np.median(self._curve("clean_loss", self._since)))
                 self._duration = step - self._steps[self._since]
                 self._switch()
