@@ -42,7 +42,7 @@ class Explore:
         if not 0 <= self.port <= 65535:
             raise RequestError(f"port = {self.port} is not allowed: it must lie between 0 and 65535.")
         try:
-            from daybreak.explorer import Desk, explorer, listen, serve, warm
+            from daybreak.explorer import Workspace, explorer, listen, serve, warm
         except ImportError as error:
             raise RequestError(
                 f"explore is not possible: {error.name} is not installed. Install it with pip install 'daybreak[explorer]'."
@@ -50,7 +50,7 @@ class Explore:
         with listen(self.host, self.port) as at:
             shown = f"[{self.host}]" if ":" in self.host else self.host
             url = f"http://{shown}:{at.getsockname()[1]}/"
-            app = explorer(Desk(self.lab, self.results), self.host)
+            app = explorer(Workspace(self.lab, self.results), self.host)
             print(f"The explorer is at {url} until Ctrl-C.", file=sys.stderr, flush=True)  # noqa: T201
             warming = Thread(target=warm)
             warming.start()

@@ -16,7 +16,7 @@ _WIDE = 8  # settings that have room
 
 @final
 @dataclass(frozen=True)
-class Page:
+class RunPage:
     """Runs on a page.
 
     Args:
@@ -42,7 +42,7 @@ class Page:
     columns: dict[str, NDArray[Any]]
 
 
-def page(table: pa.Table, where: str, sort: str, number: int) -> Page:
+def run_page(table: pa.Table, where: str, sort: str, number: int) -> RunPage:
     """A page of the runs that a filter keeps.
 
     Args:
@@ -63,7 +63,7 @@ def page(table: pa.Table, where: str, sort: str, number: int) -> Page:
     pages = max(1, -(-runs.num_rows // _PAGE))
     number = min(max(number, 1), pages)
     shown = runs.slice((number - 1) * _PAGE, _PAGE)
-    return Page(
+    return RunPage(
         shown.to_pylist(),
         list(zip(*(listing.cells(shown, name) for name in heads), strict=True)),
         heads,
