@@ -48,7 +48,7 @@ def test_an_address_says_only_what_is_not_by_itself_so() -> None:
         ("?count=1e400", "must be a whole number"),
         ("?share=nan", "share = 'nan' is not allowed: it must be a number."),
         ("?way=left", "choose 'up' or 'down'"),
-        ("?__class__=x", "this view knows count, share, words, way, runs."),
+        ("?__class__=x", "this view has count, share, words, way, runs."),
         ("?runs=x" + "&runs=x" * 100, "it may name 64 values"),
         ("?words=" + "x" * 5000, "an address of 5006 characters is not allowed"),
     ],

@@ -1,6 +1,7 @@
 """Every view as a function from state to drawing: all panels have a picture and data, with and without data."""
 
 import json
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -83,3 +84,19 @@ def test_smoothing_keeps_length_and_mean() -> None:
     assert smoothed(values, 1) is values
     assert smoothed(values, 5)[10] == pytest.approx(values[8:13].mean())
     assert smoothed(values, 5)[0] == pytest.approx(values[:3].mean())
+
+
+def test_claims_outside_of_our_grid_are_shown_and_can_be_chosen(results: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "results" / "emergence" / "fig1c" / "laptop"
+    shutil.copytree(results / "emergence" / "fig1c" / "laptop", folder)
+    document = json.loads((folder / "claims.json").read_text())
+    document["claims"][0]["verdict"] = "outside"
+    (folder / "claims.json").write_text(json.dumps(document))
+    broken = folder.parent / "smoke"
+    broken.mkdir()
+    (broken / "claims.json").write_text('{"claims": [{}]}')
+    workspace, view = Workspace(tmp_path / "lab", tmp_path / "results"), VIEWS["claims"]
+    assert list(workspace.studies()) == ["emergence/fig1c/laptop"], "what cannot be read is left out"
+    drawing = view.draw(workspace, view.state(verdict="outside"), figures.LIGHT)
+    assert drawing.tables["claims"]["id"].tolist() == [document["claims"][0]["id"]]
+    assert "className='verdict outside'" in str(drawing.text)
