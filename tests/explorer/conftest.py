@@ -72,7 +72,7 @@ def browser() -> Iterator[webdriver.Chrome]:
 
 @pytest.fixture
 def page(browser: webdriver.Chrome, url: str) -> Iterator[Page]:
-    """The explorer in a browser; after each test nothing was complained about, and nobody else was asked for anything."""
+    """The explorer in a browser; after each test the console has no error, and no other host was contacted."""
     page = Page(browser, url)
     page.resize(1280, 800)
     page.prefer("light")

@@ -44,7 +44,7 @@ def chart(
 
 
 def _height(y: NDArray, low: float, high: float, *, log: bool) -> NDArray:
-    """How far up each value stands, from 0 to 1; half way if all are equal."""
+    """The height of each value, from 0 to 1; a half if all are equal."""
     if high == low:
         return np.where(np.isfinite(y), 0.5, np.nan)
     if log:

@@ -71,14 +71,14 @@ def _draw(workspace: Workspace, given: LawsState, colours: Palette) -> Drawing:
     law = laws.fit(state.law, rows).law if state.source == LAB else measure.fit_law(state.law, rows, y=state.y)
     paper = published({**data.kind, **rows}) if state.y in ("plateau", "tied") else None
     predicted = law.predict(_read(law, rows))
-    table_ = rows | {"law": predicted, "residual": law.residuals}
-    table_ |= {} if paper is None else {"paper": paper.predict(rows)}
+    download = rows | {"law": predicted, "residual": law.residuals}
+    download |= {} if paper is None else {"paper": paper.predict(rows)}
     return Drawing(
         {
             "points": _points(state, rows, law, paper, colours),
             "residuals": _residuals(state, rows, predicted, law, colours),
         },
-        {"points": table_, "residuals": table_},
+        {"points": download, "residuals": download},
         _law_text(law, paper),
         _updates(offered, data, state),
         state,

@@ -52,7 +52,7 @@ class View:
         text_place: whether words and numbers stand below the controls or above the pictures.
         live: whether it follows a lab that grows.
         extras: what stands below the controls, such as a button.
-        wire: callbacks of its own.
+        wire: adds further callbacks.
     """
 
     name: str

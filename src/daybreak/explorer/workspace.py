@@ -61,7 +61,7 @@ class Workspace:
         """A run as far as it was trained, named in full.
 
         Raises:
-            RequestError: there is none of that name, it is damaged, or it has no curves; the sentence says which.
+            RequestError: there is none of that name, it is damaged, or it has no curves; the message states which.
         """
         self._check_inside(name)
         if stamp := index.stamp(str(self.lab.path / "runs" / name / CHECKPOINT)):

@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from daybreak.lab import index
 
-_LABEL = 12  # characters of a run's name: enough to tell thousands apart, and to name one to `runs show`
+_LABEL = 12  # characters of a run's name: enough to distinguish thousands, and to name one to `runs show`
 _OUTCOMES = ("unfinished", "emerged", "censored", "diverged", "failed")
 _MEASURED = {
     "outcome": "outcome",
