@@ -62,7 +62,7 @@ def command(lab: Path) -> Iterator[tuple[str, int, float]]:
         try:
             found = re.search(r"http://\S+", process.stderr.readline() if process.stderr else "")
             if found is None:
-                raise RuntimeError("the explorer did not say where it is")
+                raise RuntimeError("the explorer printed no address")
             yield found[0], process.pid, time.perf_counter() - start
         finally:
             process.terminate()
@@ -74,7 +74,7 @@ def memory_mb(process: int) -> float:
 
 
 def slide(page: Page, moves: int) -> list[float]:
-    """Milliseconds of so many moves, up and down the slider, in batches that a browser's script may last."""
+    """Milliseconds of each move, up and down the slider, in batches that a browser's script may last."""
     up = np.arange(4, 14, 0.25)
     places = np.resize(np.concatenate([up, up[-2:0:-1]]), moves).tolist()
     times: list[float] = []

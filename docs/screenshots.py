@@ -12,8 +12,8 @@ from threading import Thread
 from PIL import Image
 from tests.explorer.browsing import Page, chromium
 
-from daybreak.explorer import Desk, explorer, listen, serve
-from daybreak.explorer.listing import listing
+from daybreak.explorer import Workspace, explorer, listen, serve
+from daybreak.explorer.listing import run_page
 
 _FOLDER = Path(__file__).parent / "screenshots"
 _COLOURS = 200  # enough for lines and gradients, and a fifth of the bytes
@@ -21,10 +21,12 @@ _COLOURS = 200  # enough for lines and gradients, and a fifth of the bytes
 
 def main(lab: Path) -> None:
     """Serve the page, visit each view, save what is seen."""
-    desk = Desk(lab, Path("results"))
+    workspace = Workspace(lab, Path("results"))
     at = listen("127.0.0.1", 0)
-    Thread(target=serve, args=(explorer(desk), at), daemon=True).start()
-    longest = listing(desk.runs(), "outcome = emerged, task = single-location", "-plateau", 1).rows[0]["id"]
+    Thread(target=serve, args=(explorer(workspace), at), daemon=True).start()
+    longest = run_page(workspace.runs(), "outcome = 'emerged' and task = 'single-location'", "-plateau", 1).rows[0][
+        "id"
+    ]
     views = {
         "theory": "/theory?T=256&pins=512+64+1+0.0+tied",
         "staircase": "/staircase",

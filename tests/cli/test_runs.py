@@ -6,12 +6,13 @@ import re
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
 from daybreak.cli import main
-from daybreak.cli._listing import page, shared
-from daybreak.lab import Lab
+from daybreak.cli._listing import page
+from daybreak.lab import Lab, listing
 from daybreak.training import Record
 from tests.lab import made
 
@@ -78,12 +79,13 @@ def test_settings_that_find_no_room_are_named() -> None:
         | {"last_step": 9, "final_clean_loss": 0.1, "final_clean_accuracy": None}
         for i in range(3)
     ]
-    lines, left_out = page(rows, 80)
+    runs = pa.Table.from_pylist(rows)
+    lines, left_out = page(runs, 80)
     assert max(map(len, lines)) <= 80
     shown = lines[0].split()
     assert {f"setting_{j}" for j in range(9)} == {*left_out, *(x for x in shown if x.startswith("setting"))}
     assert left_out
-    assert shared(rows) == {}
+    assert listing.settings(runs)[0] == {}
 
 
 def test_nothing_to_list(lab: Lab, capsys, tmp_path: Path) -> None:

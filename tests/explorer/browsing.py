@@ -31,7 +31,7 @@ _QUIET = (
 # All callbacks have answered, words are there, or why there are none, and every picture is drawn.
 _SETTLED = """
 return document.readyState === "complete" && !document.querySelector("[data-dash-is-loading]")
-  && [...document.querySelectorAll("main.view .said, main.view .notice")].some(x => x.childNodes.length)
+  && [...document.querySelectorAll("main.view .text, main.view .notice")].some(x => x.childNodes.length)
   && [...document.querySelectorAll(".dash-graph")].every(x => x.querySelector(".js-plotly-plot")?.data?.length >= 0
   && x.querySelector(".main-svg"))
 """

@@ -8,7 +8,7 @@ from threading import Thread
 import pytest
 from selenium import webdriver
 
-from daybreak.explorer import Desk, explorer, listen, serve
+from daybreak.explorer import Workspace, explorer, listen, serve
 from daybreak.lab import Lab
 from daybreak.training.checkpoint import pack
 from tests.explorer.browsing import Page, chromium
@@ -48,19 +48,19 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def desk(lab: Path, results: Path) -> Desk:
-    return Desk(lab, results)
+def workspace(lab: Path, results: Path) -> Workspace:
+    return Workspace(lab, results)
 
 
 @pytest.fixture(scope="session")
-def url(desk: Desk) -> str:
-    return served(desk)
+def url(workspace: Workspace) -> str:
+    return served(workspace)
 
 
-def served(desk: Desk) -> str:
+def served(workspace: Workspace) -> str:
     """Where an explorer is, until the tests end."""
     at = listen("127.0.0.1", 0)
-    Thread(target=serve, args=(explorer(desk), at), daemon=True).start()
+    Thread(target=serve, args=(explorer(workspace), at), daemon=True).start()
     return f"http://127.0.0.1:{at.getsockname()[1]}"
 
 
@@ -72,7 +72,7 @@ def browser() -> Iterator[webdriver.Chrome]:
 
 @pytest.fixture
 def page(browser: webdriver.Chrome, url: str) -> Iterator[Page]:
-    """The explorer in a browser; after each test nothing was complained about, and nobody else was asked for anything."""
+    """The explorer in a browser; after each test the console has no error, and no other host was contacted."""
     page = Page(browser, url)
     page.resize(1280, 800)
     page.prefer("light")

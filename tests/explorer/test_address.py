@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from daybreak.errors import RequestError
 from daybreak.explorer import address
-from daybreak.explorer.theory import Point
+from daybreak.explorer.theory import TheoryState
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ def test_an_address_says_only_what_is_not_by_itself_so() -> None:
         ("?count=1e400", "must be a whole number"),
         ("?share=nan", "share = 'nan' is not allowed: it must be a number."),
         ("?way=left", "choose 'up' or 'down'"),
-        ("?__class__=x", "this view knows count, share, words, way, runs."),
+        ("?__class__=x", "this view has count, share, words, way, runs."),
         ("?runs=x" + "&runs=x" * 100, "it may name 64 values"),
         ("?words=" + "x" * 5000, "an address of 5006 characters is not allowed"),
     ],
@@ -62,4 +62,4 @@ def test_refusals(query: str, said: str) -> None:
 @pytest.mark.parametrize("query", ["?T=1", "?T=1e99", "?d=0", "?p=1", "?level=0", "?pins=64+16+1+0+loose", "?pins=1"])
 def test_what_no_slider_can_show_is_refused(query: str) -> None:
     with pytest.raises(RequestError):
-        address.read(Point, query)
+        address.read(TheoryState, query)

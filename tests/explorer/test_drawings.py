@@ -1,6 +1,7 @@
-"""Every view as a function from state to drawing: all panels have a picture and data, on full and on empty desks."""
+"""Every view as a function from state to drawing: all panels have a picture and data, with and without data."""
 
 import json
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -8,19 +9,19 @@ import pytest
 
 from daybreak import theory
 from daybreak.errors import RequestError
-from daybreak.explorer import Desk, figures
+from daybreak.explorer import Workspace, figures
 from daybreak.explorer.app import VIEWS
 from daybreak.explorer.flows import FlowSetting, coarse_plateau, plateau
-from daybreak.explorer.listing import listing
+from daybreak.explorer.listing import run_page
 from daybreak.explorer.runs import smoothed
-from daybreak.explorer.selection import Selection, pressed
+from daybreak.explorer.runs_state import RunsState, pressed
 from tests.explorer.conftest import GOING, HTML
 
 
 @pytest.mark.parametrize("view", VIEWS.values(), ids=list(VIEWS))
 @pytest.mark.parametrize("colours", [figures.LIGHT, figures.DARK], ids=["light", "dark"])
-def test_every_panel_has_a_picture_and_its_data(desk: Desk, view, colours: figures.Palette) -> None:
-    drawing = view.draw(desk, view.state(), colours)
+def test_every_panel_has_a_picture_and_its_data(workspace: Workspace, view, colours: figures.Palette) -> None:
+    drawing = view.draw(workspace, view.state(), colours)
     assert drawing.figures.keys() == view.panels.keys()
     assert drawing.tables.keys() >= view.panels.keys()
     for figure in drawing.figures.values():
@@ -32,10 +33,10 @@ def test_every_panel_has_a_picture_and_its_data(desk: Desk, view, colours: figur
 
 @pytest.mark.parametrize("view", VIEWS.values(), ids=list(VIEWS))
 def test_an_empty_desk_says_what_to_do_next(tmp_path: Path, view) -> None:
-    drawing = view.draw(Desk(tmp_path / "lab", tmp_path / "results"), view.state(), figures.LIGHT)
+    drawing = view.draw(Workspace(tmp_path / "lab", tmp_path / "results"), view.state(), figures.LIGHT)
     assert drawing.figures.keys() == view.panels.keys()
     if view.name not in ("theory", "staircase"):
-        assert "daybreak " in str(drawing.said)
+        assert "daybreak " in str(drawing.text)
     assert not list(tmp_path.iterdir())
 
 
@@ -56,18 +57,18 @@ def test_text_in_pictures_is_not_obeyed() -> None:
     assert "<" not in trace["name"]
 
 
-def test_unfinished_runs_are_listed_with_their_settings(desk: Desk) -> None:
-    found = listing(desk.runs(), f"seed = {GOING.seed}", "", 1)
+def test_unfinished_runs_are_listed_with_their_settings(workspace: Workspace) -> None:
+    found = run_page(workspace.runs(), f"seed = {GOING.seed}", "", 1)
     assert [(row["id"], row["outcome"], row["T"]) for row in found.rows] == [(GOING.id, "unfinished", 64)]
     with pytest.raises(RequestError, match="there is no column"):
-        listing(desk.runs(), "", "-nothing", 1)
-    assert listing(desk.runs(), "outcome = emerged", "-plateau", 99).page == 2, "the last page"
+        run_page(workspace.runs(), "", "-nothing", 1)
+    assert run_page(workspace.runs(), "outcome = emerged", "-plateau", 99).number == 2, "the last page"
 
 
 def test_buttons() -> None:
-    start = Selection(page=3)
-    assert pressed(start, "sort", "T") == Selection(sort="T")
-    assert pressed(Selection(sort="T"), "sort", "T").sort == "-T"
+    start = RunsState(page=3)
+    assert pressed(start, "sort", "T") == RunsState(sort="T")
+    assert pressed(RunsState(sort="T"), "sort", "T").sort == "-T"
     picked = pressed(start, "pick", "a")
     assert (picked.runs, pressed(picked, "pick", "a").runs) == (("a",), ())
     many = start
@@ -83,3 +84,19 @@ def test_smoothing_keeps_length_and_mean() -> None:
     assert smoothed(values, 1) is values
     assert smoothed(values, 5)[10] == pytest.approx(values[8:13].mean())
     assert smoothed(values, 5)[0] == pytest.approx(values[:3].mean())
+
+
+def test_claims_outside_of_our_grid_are_shown_and_can_be_chosen(results: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "results" / "emergence" / "fig1c" / "laptop"
+    shutil.copytree(results / "emergence" / "fig1c" / "laptop", folder)
+    document = json.loads((folder / "claims.json").read_text())
+    document["claims"][0]["verdict"] = "outside"
+    (folder / "claims.json").write_text(json.dumps(document))
+    broken = folder.parent / "smoke"
+    broken.mkdir()
+    (broken / "claims.json").write_text('{"claims": [{}]}')
+    workspace, view = Workspace(tmp_path / "lab", tmp_path / "results"), VIEWS["claims"]
+    assert list(workspace.studies()) == ["emergence/fig1c/laptop"], "what cannot be read is left out"
+    drawing = view.draw(workspace, view.state(verdict="outside"), figures.LIGHT)
+    assert drawing.tables["claims"]["id"].tolist() == [document["claims"][0]["id"]]
+    assert "className='verdict outside'" in str(drawing.text)

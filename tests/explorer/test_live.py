@@ -5,7 +5,7 @@ from pathlib import Path
 
 from selenium import webdriver
 
-from daybreak.explorer import Desk
+from daybreak.explorer import Workspace
 from tests.end_to_end.test_command import COMMAND
 from tests.explorer.browsing import Page
 from tests.explorer.conftest import served
@@ -14,18 +14,18 @@ from tests.lab.compute.sweeping import TOY
 
 def test_the_page_grows_with_the_sweep(browser: webdriver.Chrome, tmp_path: Path) -> None:
     (tmp_path / "toy.toml").write_text(TOY.replace("seeds = 12", "seeds = 4"))
-    page = Page(browser, served(Desk(tmp_path / "lab", tmp_path / "results")))
+    page = Page(browser, served(Workspace(tmp_path / "lab", tmp_path / "results")))
     page.resize(1280, 800)
     for view in ("laws", "forecast", "claims"):
         page.open(f"/{view}")
-        assert "daybreak " in page.text(f"#{view}-said pre"), "what to do next"
+        assert "daybreak " in page.text(f"#{view}-text pre"), "what to do next"
     page.open("/runs")
-    assert "has no runs yet" in page.text("#runs-said")
+    assert "has no runs yet" in page.text("#runs-text")
     page.run("window.still = true")
     line = [*COMMAND, "sweep", "toy.toml", "--workers", "1", "--checkpoint", "0"]
     with subprocess.Popen(line, cwd=tmp_path, stderr=subprocess.PIPE, text=True) as sweep:
-        page.until("return document.querySelectorAll('#runs-said [data-what=pick]').length > 0")
-        page.until("return document.querySelectorAll('#runs-said [data-what=pick]').length === 8")
+        page.until("return document.querySelectorAll('#runs-text [data-what=pick]').length > 0")
+        page.until("return document.querySelectorAll('#runs-text [data-what=pick]').length === 8")
         _, said = sweep.communicate(timeout=300)
     assert sweep.returncode == 0, said
     page.until("return /^8 runs: [^u]*$/m.test(document.querySelector('.counts').innerText)")  # none is unfinished

@@ -8,10 +8,11 @@ from urllib.parse import quote, urlsplit
 import pytest
 
 from daybreak.errors import RequestError
-from daybreak.explorer import Desk, explorer, listen
+from daybreak.explorer import Workspace, explorer, listen
 from tests.lab import made
 
 OUTSIDE = "what lies outside"
+_TEXTS = ("study", "title", "scale", "command")  # of claims.json
 
 
 @pytest.fixture(scope="module")
@@ -21,7 +22,7 @@ def around(lab: Path, results: Path) -> Path:
     secret.write_text(OUTSIDE)
     folder = results / "emergence" / "linked" / "laptop"
     folder.mkdir(parents=True)
-    (folder / "claims.json").write_text('{"claims": []}')
+    (folder / "claims.json").write_text(json.dumps({"claims": [], "laws": {}} | dict.fromkeys(_TEXTS, "linked")))
     (folder / "figure.png").symlink_to(secret)
     (folder / "table.parquet").symlink_to(secret)
     damaged = lab / "damaged" / "0123.1"
@@ -66,8 +67,8 @@ def test_only_our_own_name_is_answered(url: str) -> None:
     assert _ask(url, "/", Origin=url)[0] == 200
 
 
-def test_other_addresses_only_if_asked(desk: Desk) -> None:
-    local, everywhere = (explorer(desk, host).server.test_client() for host in ("127.0.0.1", "0.0.0.0"))  # noqa: S104
+def test_other_addresses_only_if_asked(workspace: Workspace) -> None:
+    local, everywhere = (explorer(workspace, host).server.test_client() for host in ("127.0.0.1", "0.0.0.0"))  # noqa: S104
     for client, host, status in (
         (local, "192.168.1.7:8050", 403),
         (everywhere, "192.168.1.7:8050", 200),
@@ -114,13 +115,13 @@ def test_nothing_outside_is_read(url: str, around: Path, path: str) -> None:
     assert status in (200, 400, 404, 500) if not path.startswith(("/figure", "/data")) else status in (200, 400, 404)
 
 
-def test_links_that_lead_out_are_not_followed(desk: Desk, around: Path) -> None:
-    assert OUTSIDE not in str([x.why for x in desk.damaged()])
-    found = desk.studies()["emergence/linked/laptop"]
+def test_links_that_lead_out_are_not_followed(workspace: Workspace, around: Path) -> None:
+    assert OUTSIDE not in str([x.why for x in workspace.damaged()])
+    found = workspace.studies()["emergence/linked/laptop"]
     assert (found.picture, found.tables) == (None, {})
-    assert "00000000deadbeef" not in Desk(desk.lab.path, desk.results).runs()["id"].to_pylist()
+    assert "00000000deadbeef" not in Workspace(workspace.lab.path, workspace.results).runs()["id"].to_pylist()
     with pytest.raises(RequestError, match="is not in lab"):
-        desk.run_curves("00000000deadbeef")
+        workspace.run_curves("00000000deadbeef")
 
 
 @pytest.mark.parametrize(
@@ -146,8 +147,8 @@ def test_what_a_callback_gets_may_be_anything(url: str) -> None:
     connection.close()
 
 
-def test_browsers_are_told_to_load_nothing_from_elsewhere(desk: Desk) -> None:
-    answer = explorer(desk).server.test_client().get("/", headers={"Host": "localhost"})
+def test_browsers_are_told_to_load_nothing_from_elsewhere(workspace: Workspace) -> None:
+    answer = explorer(workspace).server.test_client().get("/", headers={"Host": "localhost"})
     policy = answer.headers["Content-Security-Policy"]
     assert "default-src 'self'" in policy
     assert "unsafe-eval" not in policy
@@ -157,7 +158,7 @@ def test_browsers_are_told_to_load_nothing_from_elsewhere(desk: Desk) -> None:
 
 
 def test_a_port_that_is_taken_is_refused_in_words() -> None:
-    with listen("127.0.0.1", 0) as taken, pytest.raises(RequestError, match="it is in use"):
+    with listen("127.0.0.1", 0) as taken, pytest.raises(RequestError, match="is in use"):
         listen("127.0.0.1", taken.getsockname()[1])
     with pytest.raises(RequestError, match="no address of this machine"):
         listen("no.such.host.invalid", 0)

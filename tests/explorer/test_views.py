@@ -51,7 +51,7 @@ def test_a_slider_moves_the_curve_to_what_the_theory_says(page: Page) -> None:
     page.settle()
     expected = float(theory.plateau(1024, 64))
     assert _plateau(page.curves("theory-time")[0]) == pytest.approx(expected, rel=2e-3)
-    assert f"{expected:,.1f}" in page.text("#theory-said")
+    assert f"{expected:,.1f}" in page.text("#theory-text")
     law, _, point, _ = page.curves("theory-law")
     assert point["y"] == pytest.approx([expected], rel=1e-4)
     assert law["y"] == pytest.approx(theory.plateau(np.array(law["x"]), 64), rel=5e-3)
@@ -102,12 +102,12 @@ def test_the_staircase_rests_where_the_theory_says(page: Page) -> None:
 
 def test_a_law_is_fitted_filtered_and_written_anew(page: Page) -> None:
     page.open("/laws?source=lab&where=task+=+single-location,+layers+=+2")
-    exponents = page.run("return [...document.querySelectorAll('#laws-said td:nth-child(2)')].map(x => +x.innerText)")
+    exponents = page.run("return [...document.querySelectorAll('#laws-text td:nth-child(2)')].map(x => +x.innerText)")
     assert exponents == pytest.approx(list(_planted().coefficients.values()), rel=0.05)
     field = page.find("#laws-law")
     field.send_keys(Keys.CONTROL + "a")
     field.send_keys("C * T**b" + Keys.ENTER)
-    page.until_text("#laws-said", "C * T**b")
+    page.until_text("#laws-text", "C * T**b")
     assert "law=C+%2A+T%2A%2Ab" in page.address
     field.send_keys(Keys.CONTROL + "a")
     field.send_keys("C * Z**b" + Keys.ENTER)
@@ -124,7 +124,7 @@ def _planted() -> measure.Law:
 
 def test_laws_of_shipped_results(page: Page) -> None:
     page.open("/laws?source=emergence/fig1c/laptop/plateaus")
-    assert "paper A, figure 2 left" in page.text("#laws-said")
+    assert "paper A, figure 2 left" in page.text("#laws-text")
     names = [x["name"] for x in page.curves("laws-points")]
     assert "fitted" in names
     assert "paper A, figure 2 left" in names
@@ -132,14 +132,14 @@ def test_laws_of_shipped_results(page: Page) -> None:
 
 def test_runs_are_filtered_sorted_and_picked(page: Page) -> None:
     page.open("/runs")
-    assert "33 runs: 2 unfinished, 30 " in page.text("#runs-said")
+    assert "33 runs: 2 unfinished, 30 " in page.text("#runs-text")
     field = page.find("#runs-where")
     field.send_keys("T >= 64, d = 16" + Keys.ENTER)
-    page.until_text("#runs-said", "12 runs: 1 unfinished, 10 emerged, 1 failed")
+    page.until_text("#runs-text", "12 runs: 1 unfinished, 10 emerged, 1 failed")
     page.find("[data-which=plateau]").click()
     page.until("return location.search.includes('sort=plateau')")
     page.settle()
-    shown = page.run("return [...document.querySelectorAll('#runs-said [data-what=pick]')].map(x => x.dataset.which)")
+    shown = page.run("return [...document.querySelectorAll('#runs-text [data-what=pick]')].map(x => x.dataset.which)")
     assert shown[:5] == [made.run(seed, T=64).id for seed in range(5)]
     page.find(f"[data-which='{shown[3]}']").click()
     page.until("return location.search.includes('runs=')")
@@ -157,7 +157,7 @@ def test_runs_are_filtered_sorted_and_picked(page: Page) -> None:
 
 def test_damage_and_failure_are_shown_as_text(page: Page) -> None:
     page.open(f"/runs?runs={FAILED.id}")
-    said = page.text("#runs-said")
+    said = page.text("#runs-text")
     assert f"{DAMAGED.id}.1 is damaged: curves.parquet is not what was written" in said
     assert f"ValueError: {HTML}" in said
     assert HTML[:12] in said, "the folder with an odd name is among the unfinished"
@@ -166,14 +166,14 @@ def test_damage_and_failure_are_shown_as_text(page: Page) -> None:
 
 def test_a_forecast_as_of_any_step(page: Page) -> None:
     page.open(f"/forecast?run={GOING.id}&share=100")
-    assert "still trains" in page.text("#forecast-said")
-    assert "240" in page.text("#forecast-said")
+    assert "still trains" in page.text("#forecast-text")
+    assert "240" in page.text("#forecast-text")
     page.open(f"/forecast?run={made.run(0).id}&share=100")
-    assert "has emerged at step" in page.text("#forecast-said")
+    assert "has emerged at step" in page.text("#forecast-text")
     page.find("#forecast-share").send_keys(Keys.HOME)
     page.until_text("#forecast-share-reads", "0 %")
-    page.until_text("#forecast-said", "seen until step\n0")
-    assert "what came" in page.text("#forecast-said")
+    page.until_text("#forecast-text", "used until step\n0")
+    assert "in fact" in page.text("#forecast-text")
 
 
 def test_the_scoreboard(page: Page) -> None:

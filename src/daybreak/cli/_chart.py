@@ -27,7 +27,7 @@ def chart(
     low, high = float(finite.min()), float(finite.max())
     log = log and low > 0
     across = (x - x[0]) / max(float(x[-1] - x[0]), 1e-300) * (2 * width - 1)
-    up = _share(y, low, high, log=log) * (4 * height - 1)
+    up = _height(y, low, high, log=log) * (4 * height - 1)
     rows = _braille(_dots(across, 4 * height - 1 - up, width, height))
     labels = [f"{high:.3g}", *[""] * (height - 2), f"{low:.3g}"]
     if log:
@@ -43,8 +43,8 @@ def chart(
     return lines
 
 
-def _share(y: NDArray, low: float, high: float, *, log: bool) -> NDArray:
-    """How far up each value stands, from 0 to 1; half way if all are equal."""
+def _height(y: NDArray, low: float, high: float, *, log: bool) -> NDArray:
+    """The height of each value, from 0 to 1; a half if all are equal."""
     if high == low:
         return np.where(np.isfinite(y), 0.5, np.nan)
     if log:

@@ -27,22 +27,22 @@ class Explore:
     results: Annotated[Path, tyro.conf.arg(metavar="DIR", help="Folder that 'daybreak reproduce' wrote to.")] = Path(
         "results"
     )
-    port: Annotated[WholeNumber, tyro.conf.arg(help="Port to listen at; 0 takes one that is free.")] = 8050
+    port: Annotated[WholeNumber, tyro.conf.arg(help="Port to listen on; 0 takes a free one.")] = 8050
     host: Annotated[
         str,
         tyro.conf.arg(
             metavar="ADDRESS",
-            help="Address to listen at. Whoever reaches another one than this machine's own can read the lab.",
+            help="Address to listen on. With any other than the default, everyone who can reach it can read the lab.",
         ),
     ] = "127.0.0.1"
     json: Json = False
 
     def answer(self) -> Answer:
-        """Listen, say where, and serve until interrupted."""
+        """Listen, print the address, and serve until interrupted."""
         if not 0 <= self.port <= 65535:
             raise RequestError(f"port = {self.port} is not allowed: it must lie between 0 and 65535.")
         try:
-            from daybreak.explorer import Desk, explorer, listen, serve, warm
+            from daybreak.explorer import Workspace, explorer, listen, serve, warm
         except ImportError as error:
             raise RequestError(
                 f"explore is not possible: {error.name} is not installed. Install it with pip install 'daybreak[explorer]'."
@@ -50,11 +50,11 @@ class Explore:
         with listen(self.host, self.port) as at:
             shown = f"[{self.host}]" if ":" in self.host else self.host
             url = f"http://{shown}:{at.getsockname()[1]}/"
-            app = explorer(Desk(self.lab, self.results), self.host)
+            app = explorer(Workspace(self.lab, self.results), self.host)
             print(f"The explorer is at {url} until Ctrl-C.", file=sys.stderr, flush=True)  # noqa: T201
             warming = Thread(target=warm)
             warming.start()
             with suppress(KeyboardInterrupt):
                 serve(app, at)
-            warming.join()  # JAX does not bear being left while it compiles
+            warming.join()  # the process must not end while JAX compiles
         return Answer({"url": url, "lab": str(self.lab), "results": str(self.results)}, lambda console: None)

@@ -15,6 +15,8 @@ from daybreak.cli._lab import LabFolder, Where, open_lab
 from daybreak.errors import RequestError
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from daybreak.lab import Saved
     from daybreak.training import Record
 
@@ -34,33 +36,34 @@ class List:
     def answer(self) -> Answer:
         """Read the index."""
         lab = open_lab(self.lab)
-        rows = lab.query(self.where).to_pylist()
+        runs = lab.query(self.where)
         unfinished = lab.unfinished()
         damaged = [{"folder": str(x.folder), "why": x.why.strip()} for x in lab.damaged()]
-        data = {"lab": str(self.lab), "runs": rows, "unfinished": unfinished, "damaged": damaged}
-        return Answer(data, lambda console: self._show(console, data))
+        data = {"lab": str(self.lab), "runs": runs.to_pylist(), "unfinished": unfinished, "damaged": damaged}
+        return Answer(data, lambda console: self._show(console, data, runs))
 
-    def _show(self, console: Console, data: dict[str, Any]) -> None:
-        rows = data["runs"]
-        if rows:
-            self._show_rows(console, rows)
-        outcomes = [row["outcome"] for row in rows]
-        counts = [f"{outcomes.count(x)} {x}" for x in ("emerged", "censored", "diverged", "failed") if x in outcomes]
+    def _show(self, console: Console, data: dict[str, Any], runs: "pa.Table") -> None:
+        from daybreak.lab import listing
+
+        if runs.num_rows:
+            self._show_rows(console, runs)
         which = "" if self.where is None else " for which the condition holds"
-        said = f"{len(rows) or 'No'} run{'' if len(rows) == 1 else 's'}{which}"
-        said += f": {', '.join(counts)}." if rows else f" in {self.lab}."
+        message = listing.summary([row["outcome"] for row in data["runs"]], which)
+        message += "." if runs.num_rows else f" in {self.lab}."
         if data["unfinished"]:
-            said += f" {len(data['unfinished'])} unfinished."
-        console.print(said, markup=False, highlight=False)
+            message += f" {len(data['unfinished'])} unfinished."
+        console.print(message, markup=False, highlight=False)
         for x in data["damaged"]:
             console.print(f"Damaged and set aside: {plain(x['folder'])} ({plain(x['why'])})", highlight=False)
 
-    def _show_rows(self, console: Console, rows: list[dict[str, Any]]) -> None:
+    def _show_rows(self, console: Console, runs: "pa.Table") -> None:
+        from daybreak.lab import listing
+
         width = max(console.width, 40)
-        same = ", ".join(f"{name} {_listing.cell(x)}" for name, x in _listing.shared(rows).items() if x is not None)
-        for line in textwrap.wrap(f"All: {same}", width, subsequent_indent="     ", break_on_hyphens=False):
+        shared = listing.sentence(listing.settings(runs)[0])
+        for line in textwrap.wrap(f"All: {shared}", width, subsequent_indent="     ", break_on_hyphens=False):
             console.print(plain(line), style="dim", highlight=False)
-        (head, *lines), left_out = _listing.page(rows, width)
+        (head, *lines), left_out = _listing.page(runs, width)
         console.print(plain(head), style="bold", highlight=False)
         console.out(bare("\n".join(lines)), highlight=False)
         if left_out:
@@ -70,12 +73,14 @@ class List:
 @final
 @dataclass(frozen=True)
 class Show:
-    """Show one run: what was asked for, how it ended, and its curves, here or as a picture.
+    """Show one run: its settings, how it ended, and its curves, in the terminal or as a picture.
 
     Example: daybreak runs show 3f2a --plot curves.png
     """
 
-    run: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="ID", help="Its name, or how that begins.")]
+    run: Annotated[
+        str, tyro.conf.Positional, tyro.conf.arg(metavar="ID", help="Its id, or the first characters of it.")
+    ]
     lab: LabFolder = Path("lab")
     plot: Annotated[
         Path | None, tyro.conf.arg(metavar="FILE", help="Draw its curves to this PNG, PDF or SVG file.")
@@ -130,14 +135,15 @@ class Show:
 
 def _fields(console: Console, title: str, fields: dict[str, Any]) -> None:
     """One part of a run on as few lines as it takes."""
-    named = {"" if name == "name" else name: _listing.cell(x) for name, x in fields.items() if x is not None}
-    said = ", ".join(f"{name} {x}".strip() for name, x in named.items())
-    for i, line in enumerate(textwrap.wrap(said, max(console.width, 40) - 13, break_on_hyphens=False)):
+    from daybreak.lab import listing
+
+    text = listing.sentence({"" if name == "name" else name: x for name, x in fields.items()})
+    for i, line in enumerate(textwrap.wrap(text, max(console.width, 40) - 13, break_on_hyphens=False)):
         console.print(f"  {'' if i else title:<11}{plain(line)}", highlight=False)
 
 
 def _charts(console: Console, record: "Record", mark: float | None) -> None:
-    """Clean loss or accuracy, and the head that attends most to what matters at the end."""
+    """Clean loss or accuracy, and the head that attends most to the relevant positions at the end."""
     width = min(max(console.width, 40) - 14, 100)
     attention = record.curves["attention"]
     layer, head = (int(i) for i in divmod(int(attention[-1].argmax()), attention.shape[2]))
@@ -161,12 +167,14 @@ class Export:
     """
 
     file: Annotated[
-        Path, tyro.conf.Positional, tyro.conf.arg(metavar="FILE", help="Its name ends in .csv, .parquet or .json.")
+        Path,
+        tyro.conf.Positional,
+        tyro.conf.arg(metavar="FILE", help="File to write; its name ends in .csv, .parquet or .json."),
     ]
     lab: LabFolder = Path("lab")
     where: Where = None
     curves: Annotated[
-        bool, tyro.conf.FlagCreatePairsOff, tyro.conf.arg(help="The curves: columns id, step, curve, value.")
+        bool, tyro.conf.FlagCreatePairsOff, tyro.conf.arg(help="Write the curves: columns id, step, curve, value.")
     ] = False
     json: Json = False
 
@@ -178,8 +186,8 @@ class Export:
         parts = _export.long_curves(lab, runs["id"].to_pylist()) if self.curves else iter([runs])
         rows = _export.write(self.file, parts)
         data = {"file": str(self.file), "runs": runs.num_rows, "rows": rows}
-        said = f"{self.file}: {rows:,} rows of {runs.num_rows:,} runs."
-        return Answer(data, lambda console: console.print(said, markup=False, highlight=False))
+        message = f"{self.file}: {rows:,} rows of {runs.num_rows:,} runs."
+        return Answer(data, lambda console: console.print(message, markup=False, highlight=False))
 
 
 @final
@@ -199,9 +207,9 @@ class Runs:
 
     @property
     def json(self) -> bool:
-        """Whether plain data are asked for."""
+        """Whether the answer is printed as JSON."""
         return self.action.json
 
     def answer(self) -> Answer:
-        """Do what was asked for."""
+        """List, show or export."""
         return self.action.answer()

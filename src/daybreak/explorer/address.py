@@ -40,7 +40,7 @@ def read(kind: type[State], query: str) -> State:
     given: dict[str, list[str]] = {}
     for name, text in pairs:
         if name not in hints:
-            raise RequestError(f"{name} = {text!r} is not allowed: this view knows {', '.join(hints)}.")
+            raise RequestError(f"{name} = {text!r} is not allowed: this view has {', '.join(hints)}.")
         given.setdefault(name, []).append(text)
     return kind(**{name: _value(name, texts, hints[name]) for name, texts in given.items()})
 

@@ -14,11 +14,11 @@ from pyarrow import csv
 
 from daybreak.errors import RequestError
 from daybreak.explorer import address, claims, figures, forecast, laws, runs, staircase, theory
-from daybreak.explorer.desk import Desk
 from daybreak.explorer.parts import attributes
 from daybreak.explorer.server import guard
 from daybreak.explorer.view import View
 from daybreak.explorer.wiring import layout, wire
+from daybreak.explorer.workspace import Workspace
 
 VIEWS: dict[str, View] = {
     view.name: view for view in (theory.VIEW, staircase.VIEW, laws.VIEW, runs.VIEW, forecast.VIEW, claims.VIEW)
@@ -27,12 +27,12 @@ _FIRST = theory.VIEW
 _log = logging.getLogger("daybreak.explorer")
 
 
-def explorer(desk: Desk, host: str = "127.0.0.1") -> Dash:
+def explorer(workspace: Workspace, host: str = "127.0.0.1") -> Dash:
     """The explorer as a WSGI application.
 
     Args:
-        desk: what it looks at.
-        host: the name or address that it will be asked for, besides this machine's own.
+        workspace: the lab and the results to show.
+        host: the name or address at which it is served, besides this machine's own.
     """
     app = Dash(
         __name__,
@@ -45,17 +45,17 @@ def explorer(desk: Desk, host: str = "127.0.0.1") -> Dash:
     )
     app.layout = _shell()
     guard(app, host)
-    _navigate(app, desk)
-    _downloads(app, desk)
+    _navigate(app, workspace)
+    _downloads(app, workspace)
     for view in VIEWS.values():
-        wire(app, view, desk)
+        wire(app, view, workspace)
         if view.wire is not None:
             view.wire(app)
     return app
 
 
 def _fail(error: Exception) -> None:
-    """What nobody foresaw is said on the page, and in the log where it happened."""
+    """Show an unexpected error on the page, and write its traceback to the log."""
     _log.error("a callback failed", exc_info=error)
     set_props("failure", {"children": f"Something went wrong: {type(error).__name__}: {error}"})
 
@@ -72,10 +72,10 @@ def _shell() -> Component:
     )
     return html.Div(
         [
-            html.A("To the controls", href="#page", className="skip"),
+            html.A("Skip to the controls", href="#page", className="skip"),
             dcc.Location(id="address", refresh=False),
             dcc.Store(id="theme"),
-            dcc.Store(id="here"),
+            dcc.Store(id="current-view"),
             header,
             html.P(id="failure", className="notice", role="alert"),
             html.Div(id="page"),
@@ -83,25 +83,25 @@ def _shell() -> Component:
     )
 
 
-def _navigate(app: Dash, desk: Desk) -> None:
-    """The page is what the address says."""
+def _navigate(app: Dash, workspace: Workspace) -> None:
+    """Show the view that the address names."""
 
     @app.callback(Output("page", "children"), Input("address", "href"))
     def _page(href: str | None) -> Any:
-        if href is None:  # the browser has not said yet where it is
+        if href is None:  # the browser has not sent its address yet
             raise PreventUpdate
-        here = urlsplit(href)
-        name = here.path.strip("/")
+        parts = urlsplit(href)
+        name = parts.path.strip("/")
         view = VIEWS.get(name or _FIRST.name)
         if view is None:
             return html.Main(_refusal(f"There is no view {name!r}: choose one above."))
         try:
-            return layout(view, desk, address.read(view.state, here.query))
+            return layout(view, workspace, address.read(view.state, parts.query))
         except RequestError as error:
-            return [_refusal(f"Of the address nothing could be shown: {error}"), layout(view, desk, view.state())]
+            return [_refusal(f"The address cannot be shown: {error}"), layout(view, workspace, view.state())]
 
     mark, theme = (ClientsideFunction("explorer", name) for name in ("mark", "theme"))
-    app.clientside_callback(mark, Output("here", "data"), Input("address", "pathname"))
+    app.clientside_callback(mark, Output("current-view", "data"), Input("address", "pathname"))
     app.clientside_callback(theme, Output("theme", "data"), Input("theme-switch", "n_clicks"))
 
 
@@ -109,29 +109,29 @@ def _refusal(sentence: str) -> Component:
     return html.P(sentence, className="notice", role="alert")
 
 
-def _downloads(app: Dash, desk: Desk) -> None:
-    """What is seen as a table: the address of a view, and the panel's name, name its data."""
+def _downloads(app: Dash, workspace: Workspace) -> None:
+    """Data as CSV files, named by the address of a view and a panel; and figures of results."""
 
     @app.server.get("/data/<view>/<panel>.csv")
     def _data(view: str, panel: str) -> Response:
-        found = VIEWS.get(view)
-        if found is None:
+        chosen = VIEWS.get(view)
+        if chosen is None:
             abort(404)
         try:
-            state = address.read(found.state, request.query_string.decode(errors="replace"))
-            tables = found.draw(desk, state, figures.LIGHT).tables
+            state = address.read(chosen.state, request.query_string.decode(errors="replace"))
+            tables = chosen.draw(workspace, state, figures.LIGHT).tables
         except (RequestError, ArithmeticError) as error:
             return Response(f"{error}\n", 400, mimetype="text/plain")
         if panel not in tables:
             abort(404)
         content = io.BytesIO()
         csv.write_csv(pa.table(dict(tables[panel])), content)
-        named = {"Content-Disposition": f'attachment; filename="daybreak-{found.name}-{panel}.csv"'}
+        named = {"Content-Disposition": f'attachment; filename="daybreak-{chosen.name}-{panel}.csv"'}
         return Response(content.getvalue(), mimetype="text/csv", headers=named)
 
     @app.server.get("/figure/<path:study>.png")
     def _figure(study: str) -> Response:
-        found = desk.studies().get(study)  # looked up among those that are there; no path is made of it
-        if found is None or found.picture is None:
+        result = workspace.studies().get(study)  # looked up among those that exist; no path is made of the text
+        if result is None or result.picture is None:
             abort(404)
-        return send_file(found.picture.resolve(), mimetype="image/png")
+        return send_file(result.picture.resolve(), mimetype="image/png")

@@ -1,4 +1,4 @@
-"""What a reader can move: sliders, choices, menus and texts, each with its label and what its value means."""
+"""The controls of a view: sliders, choices, menus and texts, each with its label and the meaning of its value."""
 
 import math
 from collections.abc import Mapping
@@ -23,8 +23,8 @@ class Slider:
         step: between two places of the slider: of the value, or of its logarithm to base 2.
         log: whether places are logarithms.
         whole: whether the value is a whole number.
-        form: how the value reads.
-        late: whether it counts only once it rests, for what takes a second to draw.
+        form: how the value is written.
+        late: whether it takes effect only when it stops, for views that take a second to draw.
     """
 
     label: str
@@ -69,7 +69,7 @@ class Slider:
 @final
 @dataclass(frozen=True)
 class Choice:
-    """One of a few, all of them seen."""
+    """One of a few values, all of them visible."""
 
     label: str
     options: Mapping[str, str]  # what each is called, by value
@@ -89,7 +89,7 @@ class Choice:
 @final
 @dataclass(frozen=True)
 class Menu:
-    """One of many; what there is depends on the data, so the drawing sets it."""
+    """One of many values; they depend on the data, so the drawing sets them."""
 
     label: str
     prop: ClassVar[str] = "value"
@@ -107,7 +107,7 @@ class Menu:
 @final
 @dataclass(frozen=True)
 class Text:
-    """A line to type; it counts once it is left, or Enter is pressed."""
+    """A line to type; it takes effect when the field is left or Enter is pressed."""
 
     label: str
     hint: str

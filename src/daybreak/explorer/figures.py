@@ -14,24 +14,24 @@ from daybreak import pictures
 
 Figure = dict[str, Any]
 Trace = dict[str, Any]
-SERIES = 8  # curves that can be told apart
+SERIES = 8  # curves whose colours can be distinguished
 _NAMED = 7  # values that an axis has room to name
 
 
 @final
 @dataclass(frozen=True)
 class Palette:
-    """The colours of a theme: Okabe and Ito's, told apart with every common form of colour blindness.
+    """The colours of a theme: Okabe and Ito's, distinct under every common form of colour blindness.
 
     Args:
         ink: of text.
-        neutral: of what is only there to compare.
+        neutral: of lines to compare with.
         rule: of grid lines.
         ground: behind it all.
-        ours: what was measured or computed here.
-        paper: what the paper says.
+        ours: what Daybreak measured or computed.
+        paper: what the paper gives.
         others: of further curves.
-        shades: ends of the part of viridis that is seen on this ground.
+        shades: ends of the part of viridis that is visible on this ground.
     """
 
     ink: str
@@ -67,27 +67,27 @@ DARK = Palette(
 
 
 def palette(theme: str | None) -> Palette:
-    """The colours of a theme; light unless told otherwise."""
+    """The colours of a theme; light by default."""
     return DARK if theme == "dark" else LIGHT
 
 
 def shades(colours: Palette, count: int) -> list[str]:
-    """Colours for the values of an ordered setting, told apart without hue."""
+    """Colours for the values of an ordered setting, distinct without hue."""
     return [to_hex(x) for x in matplotlib.colormaps["viridis"](np.linspace(*colours.shades, count))]
 
 
 def series(colours: Palette, count: int) -> list[str]:
-    """Colours for so many curves that have no order, up to `SERIES`."""
+    """Colours for curves that have no order, at most `SERIES`."""
     return [colours.ours, colours.paper, *colours.others, colours.neutral, colours.ink][:count]
 
 
 def text(given: object) -> str:
-    """Text for a picture: what looks like a tag is shown, not obeyed."""
+    """Text for a picture: what looks like a tag is shown as text."""
     return str(given).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
 def numbers(values: ArrayLike) -> list[Any]:
-    """Numbers as JSON has them: six digits, and nothing where there is none."""
+    """Numbers as JSON has them: six digits, and None for those that are not finite."""
     x = np.asarray(values, np.float64)
     if x.ndim > 1:
         return [numbers(row) for row in x]
@@ -142,10 +142,10 @@ def band(x: ArrayLike, low: ArrayLike, high: ArrayLike, colour: str, name: str =
     }
 
 
-def clear(colour: str, share: float) -> str:
+def clear(colour: str, opacity: float) -> str:
     """A colour that lets through what is behind it."""
     red, green, blue = (int(colour[i : i + 2], 16) for i in (1, 3, 5))
-    return f"rgba({red},{green},{blue},{share})"
+    return f"rgba({red},{green},{blue},{opacity})"
 
 
 def vertical(x: float, colour: str, *, dash: str = "dot", yref: str = "paper") -> dict[str, Any]:
@@ -212,7 +212,7 @@ def figure(
     notes: Sequence[Mapping[str, Any]] = (),
     legend: bool = True,
 ) -> Figure:
-    """A figure in the house style.
+    """A figure in the style of the page.
 
     Args:
         colours: of the theme.
@@ -242,7 +242,7 @@ def figure(
 
 
 def rows(count: int, gap: float = 0.06) -> list[tuple[float, float]]:
-    """Where so many panels above each other begin and end, the first on top."""
+    """Where panels above each other begin and end, the first on top."""
     height = (1 - gap * (count - 1)) / count
     return [(1 - i * (height + gap) - height, 1 - i * (height + gap)) for i in range(count)]
 
@@ -256,11 +256,11 @@ BLANK: Figure = {
         "yaxis": {"visible": False},
     },
 }
-"""What is there before the first drawing."""
+"""Shown before the first drawing."""
 
 
 def nothing(colours: Palette, sentence: str) -> Figure:
-    """A figure that says why it is empty."""
+    """A figure that states why it is empty."""
     hidden = {"visible": False}
     note = {"text": text(sentence), "xref": "paper", "yref": "paper", "x": 0.5, "y": 0.5}
     return figure(colours, [], {"xaxis": hidden, "yaxis": hidden}, notes=[note], legend=False)

@@ -1,81 +1,67 @@
-"""Which rows to show, in plain words: `T >= 64, outcome = emerged`. Compared column by column; no SQL, no evaluation."""
+"""Which rows of a table to show: `T >= 64 and outcome = 'emerged'`, in the language of sweep files.
 
-import operator
+Addresses of earlier versions have words without quotes: `T >= 64, outcome = emerged`. After = and != they are texts.
+"""
+
 import re
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, final
+from collections.abc import Callable, Collection
+from functools import cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from daybreak.errors import RequestError
+from daybreak.lab.sweeps.expression import parse
 
-_ORDER: dict[str, Callable[[Any, Any], Any]] = {
-    "<=": operator.le,
-    ">=": operator.ge,
-    "<": operator.lt,
-    ">": operator.gt,
-}
-_CONDITION = re.compile(r"\s*([A-Za-z_]\w*)\s*(<=|>=|!=|=|<|>)\s*(.*?)\s*")
+# A quoted text; or = and a word, which may be a name such as single-location or my_file.py:Task, but no function.
+_WORD = re.compile(r"""('[^']*'|"[^"]*")|(?<![<>])(=\s*)([\w.][\w.:/-]*+)(?!\s*\()""")
 
 
-@final
-@dataclass(frozen=True)
-class Condition:
-    """A column, a comparison and what to compare with."""
-
-    column: str
-    sign: str
-    value: str
-
-    def holds(self, values: NDArray[Any]) -> NDArray[np.bool_]:
-        """Where it holds; nowhere that a value is missing."""
-        if self.sign in _ORDER:
-            try:
-                return _ORDER[self.sign](values.astype(np.float64), float(self.value))
-            except ValueError:
-                raise RequestError(
-                    f"filter '{self.column} {self.sign} {self.value}' is not allowed: only numbers have an order."
-                ) from None
-        same = np.array([_same(x, self.value) for x in values.tolist()], np.bool_)
-        return same if self.sign == "=" else ~same
-
-
-def parse(text: str) -> tuple[Condition, ...]:
-    """The conditions in a text, separated by commas; all must hold."""
-    found = []
-    for part in filter(str.strip, text.split(",")):
-        read = _CONDITION.fullmatch(part)
-        if read is None or not read[3]:
-            raise RequestError(f"filter {part.strip()!r} cannot be read: write 'T >= 64, outcome = emerged'.")
-        found.append(Condition(*read.groups()))
-    return tuple(found)
-
-
-def rows(text: str, column: Callable[[str], NDArray[Any]], names: list[str], count: int) -> NDArray[np.bool_]:
-    """Which of so many rows a filter keeps.
+def rows(text: str, names: Collection[str], count: int, values: Callable[[str], list[Any]]) -> NDArray[np.bool_]:
+    """Which rows of a table a filter keeps: those for which it is true. Each combination of values is computed once.
 
     Args:
-        text: the filter.
-        column: gives the values of a column.
-        names: of all columns.
+        text: the filter; empty keeps all rows.
+        names: of the columns.
         count: of rows.
+        values: of a column; None or NaN where a row has none.
     """
-    kept = np.ones(count, np.bool_)
-    for condition in parse(text):
-        if condition.column not in names:
-            raise RequestError(f"filter names {condition.column!r}, which is no column: there are {', '.join(names)}.")
-        kept &= condition.holds(column(condition.column))
-    return kept
+    if not text.strip(" ,"):
+        return np.ones(count, np.bool_)
+    condition = parse(text, "filter", lambda x: _quoted(x, names).strip(" ,"))
+    if not condition.names <= set(names):
+        raise condition.unknown(names)
+    read = sorted(condition.names)
+
+    @cache
+    def holds(*row: Any) -> bool | None:
+        answer = condition(dict(zip(read, row, strict=True)))
+        if isinstance(answer, bool | None):
+            return answer
+        raise RequestError(f"filter {text!r} is no condition: write 'T >= 64' or \"outcome = 'emerged'\".")
+
+    if not read:
+        raise RequestError(f"filter {text!r} names no column: there are {', '.join(names)}.")
+    columns = ([None if x != x else x for x in values(name)] for name in read)
+    return np.array([holds(*row) is True for row in zip(*columns, strict=True)], np.bool_)
 
 
-def _same(value: Any, text: str) -> bool:
-    if isinstance(value, bool):
-        return text.lower() in (("yes", "true") if value else ("no", "false"))
-    if isinstance(value, int | float):
-        try:
-            return float(text) == value
-        except ValueError:
-            return False
-    return value == text
+def _quoted(text: str, names: Collection[str]) -> str:
+    """The same with quotes around words that are neither numbers nor made of columns."""
+
+    def quote(match: re.Match[str]) -> str:
+        quoted, sign, word = match.groups()
+        if quoted or _is_number(word) or all(x in names or x.isdigit() for x in re.split("[-.:/]", word)):
+            return match[0]
+        return f"{sign}{word!r}"
+
+    return _WORD.sub(quote, text)
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True

@@ -31,7 +31,7 @@ class FlowSetting(NamedTuple):
 
 
 def pin(setting: FlowSetting) -> str:
-    """A setting as an address names it."""
+    """A setting as an address contains it."""
     return " ".join(map(str, setting))
 
 
@@ -61,9 +61,9 @@ def coarse_plateau(setting: FlowSetting, level: float) -> measure.Plateau:
     """
     T, d, B, p, logits = setting
     end = 1.2 * float(theory.plateau_estimate(T, d, B, p, logits=logits, level=level))
-    while (found := _crossing(setting, level, 0.0, end)).censored:
+    while (length := _crossing(setting, level, 0.0, end)).censored:
         end *= 1.5
-    return found
+    return length
 
 
 def _crossing(setting: FlowSetting, level: float, start: float, end: float) -> measure.Plateau:
@@ -98,8 +98,8 @@ def _drawn(setting: FlowSetting, plateau: float, end: float) -> theory.Trajector
     """A flow line to draw: half of its points where it moves, within some time constants of the weights."""
     near = min(max(6 * setting.d / (1 - setting.p), 0.02 * plateau), 0.6 * plateau)
     ends = (0.0, plateau - near, plateau + near, max(end, plateau + 2 * near))
-    shares = (_POINTS // 4, _POINTS // 2, _POINTS - _POINTS // 4 - _POINTS // 2)
-    parts = [np.linspace(*pair, n, endpoint=False) for pair, n in zip(pairwise(ends), shares, strict=True)]
+    counts = (_POINTS // 4, _POINTS // 2, _POINTS - _POINTS // 4 - _POINTS // 2)
+    parts = [np.linspace(*pair, n, endpoint=False) for pair, n in zip(pairwise(ends), counts, strict=True)]
     return _line(setting, np.concatenate(parts))
 
 

@@ -13,7 +13,7 @@ def attributes(**named: str) -> dict[str, Any]:
 
 
 def facts(rows: Sequence[tuple[Any, ...]]) -> Component:
-    """What is known, one line each: a name, a value, and perhaps a remark below."""
+    """Facts, one per line: a name, a value, and perhaps a remark below."""
     lines = []
     for name, value, *remarks in rows:
         lines += [html.Dt(name), html.Dd(value), *(html.Dd(x, className="remark") for x in remarks if x)]
@@ -21,7 +21,7 @@ def facts(rows: Sequence[tuple[Any, ...]]) -> Component:
 
 
 def number(x: float) -> str:
-    """A number as people write it: whole from a hundred on, otherwise three digits."""
+    """A number as text: whole from a hundred on, otherwise three digits."""
     return f"{x:,.0f}" if abs(x) >= 100 else f"{x:.3g}"
 
 

@@ -1,4 +1,4 @@
-"""The runs of a lab as a table with buttons, and what is to be said of them besides."""
+"""The runs of a lab as a table with buttons, and messages about them."""
 
 from typing import Any
 
@@ -6,50 +6,52 @@ from dash import dcc, html
 
 from daybreak.errors import RequestError
 from daybreak.explorer import address
-from daybreak.explorer.desk import Desk
-from daybreak.explorer.listing import Listing
+from daybreak.explorer.listing import RunPage
 from daybreak.explorer.parts import attributes
-from daybreak.explorer.selection import Selection
+from daybreak.explorer.runs_state import RunsState
+from daybreak.explorer.workspace import Workspace
 
 
-def run_table(desk: Desk, chosen: Selection, listed: Listing, tints: dict[str, str], refused: list[str]) -> list[Any]:
-    """A page of runs, those drawn in the colour of their curve; what could not be drawn, what failed, what is damaged."""
+def run_table(
+    workspace: Workspace, state: RunsState, listed: RunPage, tints: dict[str, str], refused: list[str]
+) -> list[Any]:
+    """A page of runs, those drawn in the colour of their curve; then what could not be drawn, what failed, what is damaged."""
     parts: list[Any] = [
         html.Div(
             [
-                html.Span(listed.counts, className="counts"),
-                *_turning(chosen, listed),
-                html.A("CSV", href=f"/data/runs/runs.csv{address.write(chosen)}", download="", className="quiet"),
+                html.Span(listed.summary, className="counts"),
+                *_turning(state, listed),
+                html.A("CSV", href=f"/data/runs/runs.csv{address.write(state)}", download="", className="quiet"),
             ],
             className="bar",
         ),
-        _table(chosen, listed, tints),
+        _table(state, listed, tints),
     ]
     if listed.shared:
-        parts.append(html.Details([html.Summary("What all of them share"), html.P(listed.shared)]))
+        parts.append(html.Details([html.Summary("Settings that all of them share"), html.P(listed.shared)]))
     parts += [html.P(x, className="notice") for x in refused]
-    parts += [_failure(desk, name) for name in chosen.runs]
-    if damaged := desk.damaged():
+    parts += [_failure(workspace, name) for name in state.runs]
+    if damaged := workspace.damaged():
         lines = [html.Li([html.Strong(x.folder.name), html.Span(f" is damaged: {x.why.strip()}")]) for x in damaged]
         parts.append(html.Div([html.H2("Damaged and set aside"), html.Ul(lines)], className="damaged"))
     return parts
 
 
-def _turning(chosen: Selection, listed: Listing) -> list[Any]:
+def _turning(state: RunsState, listed: RunPage) -> list[Any]:
     """Buttons that turn pages, where there is more than one."""
     if listed.pages == 1:
         return []
-    ends = {"back": listed.page <= 1, "on": listed.page >= listed.pages}
+    ends = {"back": listed.number <= 1, "on": listed.number >= listed.pages}
     back, on = (
         html.Button(label, **_press("turn", way), disabled=ends[way], type="button", className="quiet")
-        for way, label in (("back", "← back"), ("on", "on →"))
+        for way, label in (("back", "← previous"), ("on", "next →"))
     )
-    return [back, html.Span(f"page {listed.page} of {listed.pages}"), on]
+    return [back, html.Span(f"page {listed.number} of {listed.pages}"), on]
 
 
-def _table(chosen: Selection, listed: Listing, tints: dict[str, str]) -> Any:
+def _table(state: RunsState, listed: RunPage, tints: dict[str, str]) -> Any:
     """Buttons in the head sort, those in the first column pick."""
-    signs = {listed.sorted_by: " ↓" if chosen.sort.startswith("-") else " ↑"}
+    signs = {listed.sorted_by: " ↓" if state.sort.startswith("-") else " ↑"}
     head = [
         html.Th(
             html.Button(f"{label}{signs.get(name, '')}", type="button", **_press("sort", name)),
@@ -60,7 +62,7 @@ def _table(chosen: Selection, listed: Listing, tints: dict[str, str]) -> Any:
     body = []
     for row, cells in zip(listed.rows, listed.cells, strict=True):
         name = row["id"]
-        picked = name in chosen.runs
+        picked = name in state.runs
         style = {"--tint": tints[name]} if name in tints else None
         button = html.Button(
             cells[0],
@@ -76,10 +78,10 @@ def _table(chosen: Selection, listed: Listing, tints: dict[str, str]) -> Any:
     return html.Div(inside, className="table", tabIndex=0, role="region", **attributes(aria_label="Runs of the lab"))
 
 
-def _failure(desk: Desk, name: str) -> Any:
-    """What a picked run has to say besides its curves: its traceback if it failed, and the way to its forecast."""
+def _failure(workspace: Workspace, name: str) -> Any:
+    """Below the curves of a picked run: its traceback if it failed, otherwise a link to its forecast."""
     try:
-        traceback = desk.saved(name).document.get("traceback")
+        traceback = workspace.saved(name).document.get("traceback")
     except RequestError:
         traceback = None
     if traceback is not None:
@@ -88,5 +90,5 @@ def _failure(desk: Desk, name: str) -> Any:
 
 
 def _press(what: str, which: str) -> dict[str, Any]:
-    """What makes a button of the table one: the page tells the server which was pressed."""
+    """Attributes of a button in the table: the page sends the server which was pressed."""
     return attributes(data_press="runs-pressed", data_what=what, data_which=which)

@@ -1,4 +1,4 @@
-"""Runs: what a lab holds and how it came about, also while it grows."""
+"""Runs: the runs of a lab with their curves, also while it grows."""
 
 from typing import Any
 
@@ -10,13 +10,13 @@ from numpy.typing import NDArray
 from daybreak.errors import RequestError
 from daybreak.explorer import address, figures
 from daybreak.explorer.controls import Choice, Hidden, Text
-from daybreak.explorer.desk import Desk
 from daybreak.explorer.figures import Figure, Palette
-from daybreak.explorer.listing import listing
+from daybreak.explorer.listing import run_page
 from daybreak.explorer.parts import commands
 from daybreak.explorer.run_table import run_table
-from daybreak.explorer.selection import SLIDERS, Selection, pressed
+from daybreak.explorer.runs_state import SLIDERS, RunsState, pressed
 from daybreak.explorer.view import Columns, Drawing, View
+from daybreak.explorer.workspace import Workspace
 from daybreak.lab.reading.progress import RunCurves
 
 _DRAWN = 4  # runs whose curves are drawn while none is picked
@@ -28,52 +28,52 @@ _CURVES = {
 }
 
 
-def _draw(desk: Desk, chosen: Selection, colours: Palette) -> Drawing:
-    table = desk.runs()
+def _draw(workspace: Workspace, state: RunsState, colours: Palette) -> Drawing:
+    table = workspace.runs()
     if not table.num_rows:
-        return _empty(desk, colours)
-    listed = listing(table, chosen.where, chosen.sort, chosen.page)
-    names = chosen.runs or tuple(row["id"] for row in listed.rows[:_DRAWN])
-    found, refused = _read(desk, names)
+        return _empty(workspace, colours)
+    listed = run_page(table, state.where, state.sort, state.page)
+    names = state.runs or tuple(row["id"] for row in listed.rows[:_DRAWN])
+    runs, refused = _read(workspace, names)
     tints = dict(zip(names, figures.series(colours, len(names)), strict=True))
     return Drawing(
         {
-            "curves": _curves(found, tints, chosen, colours),
-            "heads": _heads(found, chosen, colours),
-            "map": _map(found, chosen, colours),
+            "curves": _curves(runs, tints, state, colours),
+            "heads": _heads(runs, state, colours),
+            "map": _map(runs, state, colours),
         },
-        {"runs": listed.columns, "curves": _curve_table(found), "heads": _head_table(found), "map": _head_table(found)},
-        run_table(desk, chosen, listed, tints, refused),
+        {"runs": listed.columns, "curves": _curve_table(runs), "heads": _head_table(runs), "map": _head_table(runs)},
+        run_table(workspace, state, listed, tints, refused),
     )
 
 
-def _read(desk: Desk, names: tuple[str, ...]) -> tuple[dict[str, RunCurves], list[str]]:
-    """Runs as far as they got, and why some have nothing to show."""
-    found, refused = {}, []
+def _read(workspace: Workspace, names: tuple[str, ...]) -> tuple[dict[str, RunCurves], list[str]]:
+    """Runs as far as they were trained, and why some have no curves."""
+    runs, refused = {}, []
     for name in names:
         try:
-            found[name] = desk.run_curves(name)
+            runs[name] = workspace.run_curves(name)
         except RequestError as error:
             refused.append(str(error))
-    return found, refused
+    return runs, refused
 
 
-def _curves(found: dict[str, RunCurves], tints: dict[str, str], chosen: Selection, colours: Palette) -> Figure:
-    having = {name: run for name, run in found.items() if chosen.curve in run.curves}
+def _curves(runs: dict[str, RunCurves], tints: dict[str, str], state: RunsState, colours: Palette) -> Figure:
+    having = {name: run for name, run in runs.items() if state.curve in run.curves}
     if not having:
-        return figures.nothing(colours, f"no run that is drawn has a {_CURVES[chosen.curve]}")
+        return figures.nothing(colours, f"no run that is drawn has a {_CURVES[state.curve]}")
     traces = [
-        figures.line(run.steps, smoothed(run.curves[chosen.curve], chosen.smooth), tints[name], name[:8])
+        figures.line(run.steps, smoothed(run.curves[state.curve], state.smooth), tints[name], name[:8])
         for name, run in having.items()
     ]
-    named = _CURVES[chosen.curve] + ("" if chosen.smooth == 1 else f", mean of {chosen.smooth}")
-    up = figures.log_axis if chosen.scale == "log" else figures.axis
+    named = _CURVES[state.curve] + ("" if state.smooth == 1 else f", mean of {state.smooth}")
+    up = figures.log_axis if state.scale == "log" else figures.axis
     axes = {"xaxis": figures.axis(colours, "step", rangemode="tozero"), "yaxis": up(colours, named)}
     return figures.figure(colours, traces, axes)
 
 
 def smoothed(values: NDArray[np.floating], count: int) -> NDArray[np.floating]:
-    """The mean of each value and its neighbours, as many as there are."""
+    """The mean of each value and its neighbours; fewer of them at the ends."""
     if count == 1:
         return values
     window = np.ones(count)
@@ -81,11 +81,11 @@ def smoothed(values: NDArray[np.floating], count: int) -> NDArray[np.floating]:
     return np.convolve(finite, window, "same") / np.convolve(np.ones(finite.size), window, "same")
 
 
-def _heads(found: dict[str, RunCurves], chosen: Selection, colours: Palette) -> Figure:
+def _heads(runs: dict[str, RunCurves], state: RunsState, colours: Palette) -> Figure:
     """Attention to relevant positions over the run, one row per layer and head, of the run picked last."""
-    if not found:
+    if not runs:
         return figures.nothing(colours, "no run to show")
-    name, run = list(found.items())[-1]
+    name, run = list(runs.items())[-1]
     attention = run.curves["attention"]
     _, layers, heads = attention.shape
     ground = _heat(attention.reshape(len(run.steps), -1).T, colours)
@@ -97,16 +97,16 @@ def _heads(found: dict[str, RunCurves], chosen: Selection, colours: Palette) -> 
         "xaxis": figures.axis(colours, f"step of run {name[:8]}", showgrid=False),
         "yaxis": figures.axis(colours, "", autorange="reversed", showgrid=False),
     }
-    mark = figures.vertical(float(run.steps[_at(run, chosen)]), colours.paper, dash="solid")
+    mark = figures.vertical(float(run.steps[_at(run, state)]), colours.paper, dash="solid")
     return figures.figure(colours, [ground], axes, shapes=[mark], legend=False)
 
 
-def _map(found: dict[str, RunCurves], chosen: Selection, colours: Palette) -> Figure:
+def _map(runs: dict[str, RunCurves], state: RunsState, colours: Palette) -> Figure:
     """The same at one step: layers down, heads across."""
-    if not found:
+    if not runs:
         return figures.nothing(colours, "no run to show")
-    run = list(found.values())[-1]
-    at = _at(run, chosen)
+    run = list(runs.values())[-1]
+    at = _at(run, state)
     values = run.curves["attention"][at]
     ground = _heat(values, colours) | {
         "x": [f"head {j + 1}" for j in range(values.shape[1])],
@@ -134,43 +134,43 @@ def _heat(values: NDArray[np.floating], colours: Palette) -> dict[str, Any]:
     }
 
 
-def _at(run: RunCurves, chosen: Selection) -> int:
-    return round((len(run.steps) - 1) * chosen.share / 100)
+def _at(run: RunCurves, state: RunsState) -> int:
+    return round((len(run.steps) - 1) * state.share / 100)
 
 
-def _curve_table(found: dict[str, RunCurves]) -> Columns:
+def _curve_table(runs: dict[str, RunCurves]) -> Columns:
     """Scores of all drawn runs below each other; empty where a run has none."""
-    if not found:
+    if not runs:
         return {"run": np.array([], np.str_)}
-    scores = [x for x in _CURVES if any(x in run.curves for run in found.values())]
-    empty = {name: np.full(run.steps.size, np.nan) for name, run in found.items()}
+    scores = [x for x in _CURVES if any(x in run.curves for run in runs.values())]
+    empty = {name: np.full(run.steps.size, np.nan) for name, run in runs.items()}
     return {
-        "run": np.repeat(list(found), [run.steps.size for run in found.values()]),
-        "step": np.concatenate([run.steps for run in found.values()]),
-        **{x: np.concatenate([run.curves.get(x, empty[name]) for name, run in found.items()]) for x in scores},
+        "run": np.repeat(list(runs), [run.steps.size for run in runs.values()]),
+        "step": np.concatenate([run.steps for run in runs.values()]),
+        **{x: np.concatenate([run.curves.get(x, empty[name]) for name, run in runs.items()]) for x in scores},
     }
 
 
-def _head_table(found: dict[str, RunCurves]) -> Columns:
-    if not found:
+def _head_table(runs: dict[str, RunCurves]) -> Columns:
+    if not runs:
         return {"step": np.array([], np.int64)}
-    run = list(found.values())[-1]
+    run = list(runs.values())[-1]
     attention = run.curves["attention"]
     places = np.ndindex(attention.shape[1:])
     return {"step": run.steps} | {f"layer{i + 1}_head{j + 1}": attention[:, i, j] for i, j in places}
 
 
-def _empty(desk: Desk, colours: Palette) -> Drawing:
+def _empty(workspace: Workspace, colours: Palette) -> Drawing:
     nothing = figures.nothing(colours, "no runs yet")
-    lab = desk.lab.path
-    said = [
+    lab = workspace.lab.path
+    text = [
         commands(
-            f"The lab {str(lab)!r} has no runs yet. Train one, or start a sweep; this page follows while they grow.",
+            f"The lab {str(lab)!r} has no runs yet. Train one, or start a sweep; this page shows them as they grow.",
             f"daybreak train single-location --task.T 32 --task.d 16 --seeds 3 --lab {lab}",
             f"daybreak sweep examples/small.toml --lab {lab}",
         )
     ]
-    return Drawing({"curves": nothing, "heads": nothing, "map": nothing}, {}, said)
+    return Drawing({"curves": nothing, "heads": nothing, "map": nothing}, {}, text)
 
 
 def _buttons(app: Dash) -> None:
@@ -187,7 +187,7 @@ def _buttons(app: Dash) -> None:
     def _after(button: dict[str, Any] | None, kept: str | None) -> tuple[str, int, list[str]]:
         if button is None or kept is None:
             raise PreventUpdate
-        now = address.read(Selection, kept)
+        now = address.read(RunsState, kept)
         after = pressed(now, str(button["what"]), str(button["which"]))
         return after.sort, after.page, list(after.runs)
 
@@ -195,10 +195,10 @@ def _buttons(app: Dash) -> None:
 VIEW = View(
     name="runs",
     title="Runs",
-    about="What the lab holds. Pick runs to see their curves; a sweep that is under way grows here by itself.",
-    state=Selection,
+    about="The runs of the lab. Pick some to see their curves. New runs of a sweep appear without reloading.",
+    state=RunsState,
     controls={
-        "where": Text("Only runs with", "T >= 64, outcome = emerged"),
+        "where": Text("Only runs with", "T >= 64 and outcome = 'emerged'"),
         "sort": Hidden(),
         "page": Hidden(),
         "runs": Hidden(),
@@ -212,7 +212,7 @@ VIEW = View(
         "map": "The same at one step",
     },
     draw=_draw,
-    said="above",
+    text_place="above",
     live=True,
     extras=(dcc.Store(id="runs-pressed"),),
     wire=_buttons,

@@ -1,4 +1,4 @@
-"""Who may ask, and what a browser may do with the answer: this machine's own pages, and nothing from elsewhere."""
+"""Which requests are answered, and what a browser may load: pages of this machine only, nothing from elsewhere."""
 
 import errno
 import ipaddress
@@ -22,24 +22,24 @@ def listen(host: str, port: int) -> socket.socket:
         family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
     except OSError:
         raise RequestError(f"host = {host!r} is not allowed: it is no address of this machine.") from None
-    found = socket.socket(family, kind, protocol)
+    listener = socket.socket(family, kind, protocol)
     try:
-        found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        found.bind(address)
-        found.listen()
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind(address)
+        listener.listen()
     except OSError as error:
-        found.close()
+        listener.close()
         if error.errno == errno.EADDRINUSE:
-            raise RequestError(f"port = {port} is not allowed: it is in use. Choose another with --port.") from None
-        raise RequestError(f"{host}:{port} is not allowed: it cannot be listened at ({error.strerror}).") from None
-    return found
+            raise RequestError(f"port {port} is in use: choose another with --port.") from None
+        raise RequestError(f"{host}:{port} cannot be used: {error.strerror}.") from None
+    return listener
 
 
 def guard(app: Dash, host: str) -> None:
-    """Refuse requests that are not for this page, and tell browsers to load nothing from elsewhere.
+    """Refuse requests that are not for this page, and make browsers load nothing from elsewhere.
 
-    A page of another site can have its name resolve to 127.0.0.1 and then ask us as if we were that site (DNS
-    rebinding): so the name that a request is for must be ours. Where all addresses of the machine are listened at, any
+    A page of another site can have its name resolve to 127.0.0.1 and then send us requests as if we were that
+    site (DNS rebinding): so the name that a request is for must be ours. Where all addresses of the machine are listened at, any
     address in digits is, since only names can be made to resolve to us.
     """
     names = _HERE | {host.lower()}
@@ -48,10 +48,10 @@ def guard(app: Dash, host: str) -> None:
     def _refuse() -> None:
         asked = _host(request.host)
         if asked not in names and not (host in ("0.0.0.0", "::") and _digits(asked)):  # noqa: S104
-            abort(Response("This name is not the explorer's.\n", 403, mimetype="text/plain"))
+            abort(Response("The explorer is not served under this name.\n", 403, mimetype="text/plain"))
         origin = request.headers.get("Origin")
         if origin is not None and urlsplit(origin).netloc != request.host:
-            abort(Response("Another site may not ask.\n", 403, mimetype="text/plain"))
+            abort(Response("Requests from other sites are refused.\n", 403, mimetype="text/plain"))
 
     @app.server.after_request
     def _seal(response: Response) -> Response:
@@ -68,7 +68,9 @@ def guard(app: Dash, host: str) -> None:
 
 def serve(app: Dash, at: socket.socket) -> None:
     """Answer until interrupted."""
-    logging.getLogger("waitress.queue").setLevel(logging.ERROR)  # a slider that moves asks faster than it is drawn
+    logging.getLogger("waitress.queue").setLevel(
+        logging.ERROR
+    )  # a moving slider sends requests faster than they are drawn
     server = create_server(app.server, sockets=[at], threads=_THREADS, ident=None)
     try:
         server.run()

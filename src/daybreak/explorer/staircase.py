@@ -1,4 +1,4 @@
-"""Staircase: heads that compete for patterns and then share them (paper B), one plateau after the other."""
+"""Staircase: heads that learn patterns of attention one after the other (paper B), with a plateau before each."""
 
 from dataclasses import dataclass
 from functools import lru_cache
@@ -10,25 +10,25 @@ from dash.development.base_component import Component
 from daybreak import theory
 from daybreak.explorer import figures
 from daybreak.explorer.controls import Choice, Slider
-from daybreak.explorer.desk import Desk
 from daybreak.explorer.figures import Figure, Palette
 from daybreak.explorer.parts import facts, number
 from daybreak.explorer.view import Columns, Drawing, View
+from daybreak.explorer.workspace import Workspace
 
 _SLIDERS = {
     "heads": Slider("Heads H", 1, 4, 1, late=True),
     "patterns": Slider("Patterns K", 1, 4, 1, late=True),
-    "ratio": Slider("Strength over the next, m", 1.1, 2.2, 0.1, whole=False, late=True),
+    "ratio": Slider("Strength relative to the next pattern, m", 1.1, 2.2, 0.1, whole=False, late=True),
     "T": Slider("Positions T", 16, 1024, 1, log=True, late=True),
     "block": Slider("Positions of a pattern", 1, 4, 1, late=True),
     "noise": Slider("Noise at the start, log₁₀ ε", -12, -1, 1, form="{:g}", late=True),
 }
-_EVERY = 10  # of the times of a flow line, one so often is drawn
+_EVERY = 10  # every tenth time of a flow line is drawn
 
 
 @final
 @dataclass(frozen=True)
-class Stairs:
+class StaircaseState:
     """What the view shows: how many heads learn how many patterns, how strong and how long, from which noise."""
 
     heads: int = 3
@@ -51,21 +51,21 @@ class Stairs:
 
 
 @lru_cache(maxsize=64)
-def _line(stairs: Stairs) -> theory.HeadTrajectory:
+def _line(state: StaircaseState) -> theory.HeadTrajectory:
     """A flow line, noise on blocks only and alike within a block: then few numbers describe it, however large T is."""
-    task = theory.patterns(stairs.strengths, stairs.block, T=stairs.T)
-    noise = 10.0**stairs.noise * np.random.default_rng(0).uniform(-1, 1, (stairs.heads, stairs.patterns))
-    start = np.pad(np.repeat(noise, stairs.block, axis=1), [(0, 0), (0, stairs.T - stairs.block * stairs.patterns)])
-    return theory.head_flow(task, stairs.heads, start=start, flow=stairs.flow)
+    task = theory.patterns(state.strengths, state.block, T=state.T)
+    noise = 10.0**state.noise * np.random.default_rng(0).uniform(-1, 1, (state.heads, state.patterns))
+    start = np.pad(np.repeat(noise, state.block, axis=1), [(0, 0), (0, state.T - state.block * state.patterns)])
+    return theory.head_flow(task, state.heads, start=start, flow=state.flow)
 
 
-def _draw(desk: Desk, stairs: Stairs, colours: Palette) -> Drawing:
-    line = _line(stairs)
+def _draw(workspace: Workspace, state: StaircaseState, colours: Palette) -> Drawing:
+    line = _line(state)
     table = _table(line)
     return Drawing(
         {"loss": _loss(line, table, colours), "attention": _heads(line, table, colours)},
         {"loss": {name: table[name] for name in ("time", "loss")}, "attention": table},
-        _facts(stairs, line),
+        _facts(state, line),
     )
 
 
@@ -104,22 +104,22 @@ def _table(line: theory.HeadTrajectory) -> Columns:
     return {"time": line.t[1::_EVERY], "loss": line.loss[1::_EVERY], **named}
 
 
-def _facts(stairs: Stairs, line: theory.HeadTrajectory) -> Component:
+def _facts(state: StaircaseState, line: theory.HeadTrajectory) -> Component:
     rows: list[tuple[Any, ...]] = [
-        (f"pattern {n + 1} is learned", f"at {number(t)}" if np.isfinite(t) else "not in this time")
+        (f"pattern {n + 1} is learned", f"at {number(t)}" if np.isfinite(t) else "not within this time")
         for n, t in enumerate(line.transitions)
     ]
-    if stairs.patterns > 1:
-        closed = float(theory.saddle_time(line.task, stairs.heads, 10.0**stairs.noise, flow=stairs.flow))
-        rows.append(("heads compete, leading order", number(closed) if np.isfinite(closed) else "for ever"))
+    if state.patterns > 1:
+        closed = float(theory.saddle_time(line.task, state.heads, 10.0**state.noise, flow=state.flow))
+        rows.append(("heads compete until, to leading order", number(closed) if np.isfinite(closed) else "for ever"))
     return facts(rows)
 
 
 VIEW = View(
     name="staircase",
     title="Staircase",
-    about="Heads learn patterns of attention one after the other (paper B): they compete, then one leaves for the next.",
-    state=Stairs,
+    about="Heads learn patterns of attention one after the other (paper B): they compete for one, then a head moves on to the next.",
+    state=StaircaseState,
     controls=_SLIDERS | {"flow": Choice("Flow", {"logits": "of the model", "published": "as the paper simulates it"})},
     panels={"loss": "Loss and its plateaus", "attention": "Attention of each head"},
     draw=_draw,

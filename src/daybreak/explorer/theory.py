@@ -1,4 +1,4 @@
-"""Theory: the plateau of the toy model (paper A) at any T, d, B and p, as it moves under a slider."""
+"""Theory: the plateau of the toy model (paper A) at any T, d, B and p, redrawn while a slider moves."""
 
 from dataclasses import dataclass
 from typing import Any, Literal, final
@@ -12,11 +12,11 @@ from daybreak._types import Floats
 from daybreak.errors import RequestError
 from daybreak.explorer import address, figures
 from daybreak.explorer.controls import Choice, Hidden, Slider
-from daybreak.explorer.desk import Desk
 from daybreak.explorer.figures import Figure, Palette
 from daybreak.explorer.flows import Flow, FlowSetting, coarse_plateau, flow_table, flows, pin, unpin
 from daybreak.explorer.parts import facts
 from daybreak.explorer.view import Columns, Drawing, View
+from daybreak.explorer.workspace import Workspace
 from daybreak.lab.reading.published import published
 from daybreak.theory.reduced import loss_two
 
@@ -25,7 +25,7 @@ _SLIDERS = {
     "d": Slider("Dimension d", 1, 4096, 0.25, log=True),
     "B": Slider("Copies in the context B", 1, 1024, 0.25, log=True),
     "p": Slider("Probability of repetition p", 0, 0.9, 0.01, whole=False),
-    "level": Slider("Ends at this share of the loss", 0.01, 0.9, 0.01, whole=False),
+    "level": Slider("Plateau ends at this fraction of the loss", 0.01, 0.9, 0.01, whole=False),
 }
 _GRID = 41  # points of the landscape across and up
 _PINS = 4
@@ -33,7 +33,7 @@ _PINS = 4
 
 @final
 @dataclass(frozen=True)
-class Point:
+class TheoryState:
     """What the view shows: a setting, the level that ends a plateau, the axis of the law, and pinned settings."""
 
     T: int = 512
@@ -56,7 +56,7 @@ class Point:
 
     @property
     def setting(self) -> FlowSetting:
-        """The one under the sliders."""
+        """The one of the sliders."""
         return FlowSetting(self.T, self.d, self.B, self.p, self.logits)
 
     @property
@@ -67,11 +67,11 @@ class Point:
 
 def warm() -> None:
     """Compile what the first drawing needs."""
-    flows((Point().setting,), Point().level)
+    flows((TheoryState().setting,), TheoryState().level)
 
 
 def _axis(setting: FlowSetting, along: str) -> Floats:
-    """Values of one setting around a point: octaves, so that they stay while the point moves; B stays below T."""
+    """Values of one setting around a setting: octaves, so that they stay while the setting moves; B stays below T."""
     slider = _SLIDERS[along]
     if along == "p":
         return np.linspace(0, 0.9, 10)
@@ -82,27 +82,27 @@ def _axis(setting: FlowSetting, along: str) -> Floats:
     return values[(values >= low) & (values <= high)]
 
 
-def _draw(desk: Desk, point: Point, colours: Palette) -> Drawing:
-    seen = flows((point.setting, *point.pinned), point.level)
-    law = _law_table(point)
+def _draw(workspace: Workspace, state: TheoryState, colours: Palette) -> Drawing:
+    shown = flows((state.setting, *state.pinned), state.level)
+    law = _law_table(state)
     return Drawing(
         {
-            "time": _over_time(seen, colours),
-            "landscape": _landscape(seen[0], colours),
-            "law": _law(point, seen[0].plateau, law, colours),
+            "time": _over_time(shown, colours),
+            "landscape": _landscape(shown[0], colours),
+            "law": _law(state, shown[0].plateau, law, colours),
         },
-        {"time": flow_table(seen), "landscape": flow_table(seen[:1]), "law": law},
-        _facts(point, seen[0].plateau, law),
+        {"time": flow_table(shown), "landscape": flow_table(shown[:1]), "law": law},
+        _facts(state, shown[0].plateau, law),
     )
 
 
-def _over_time(seen: list[Flow], colours: Palette) -> Figure:
+def _over_time(shown: list[Flow], colours: Palette) -> Figure:
     """Loss, weights and attention above each other, over the same time."""
     traces = []
-    for flow, colour in zip(seen, (colours.ours, *colours.others), strict=False):
-        line, first = flow.line, flow is seen[0]
+    for flow, colour in zip(shown, (colours.ours, *colours.others), strict=False):
+        line, first = flow.line, flow is shown[0]
         style = {"width": 2.4 if first else 1.5, "legendgroup": str(flow.setting)}
-        label = str(flow.setting) if len(seen) > 1 else ""
+        label = str(flow.setting) if len(shown) > 1 else ""
         rows = (line.clean_loss, line.w / np.sqrt(flow.setting.d), flow.setting.B * line.alpha)
         for row, (values, name) in enumerate(zip(rows, (label, "", ""), strict=True)):
             traces.append(figures.line(line.t, values, colour, name, yaxis=f"y{row + 1}", **style))
@@ -118,7 +118,7 @@ def _over_time(seen: list[Flow], colours: Palette) -> Figure:
     }
     axes["xaxis"] = figures.axis(colours, "flow time", anchor="y3")
     tints = (colours.ours, *colours.others)
-    shapes = [figures.vertical(flow.plateau, tint) for flow, tint in zip(seen, tints, strict=False)]
+    shapes = [figures.vertical(flow.plateau, tint) for flow, tint in zip(shown, tints, strict=False)]
     return figures.figure(colours, traces, axes, shapes=shapes)
 
 
@@ -147,75 +147,75 @@ def _landscape(flow: Flow, colours: Palette) -> Figure:
     return figures.figure(colours, [ground, path, start], axes, legend=False)
 
 
-def _law(point: Point, plateau: float, law: Columns, colours: Palette) -> Figure:
-    """The plateau along one axis through the point: by the flow, in closed form, and by the paper's law."""
-    x = law[point.along]
+def _law(state: TheoryState, plateau: float, law: Columns, colours: Palette) -> Figure:
+    """The plateau along one axis through the setting: by the flow, in closed form, and by the paper's law."""
+    x = law[state.along]
     traces = [
         figures.line(x, law["plateau"], colours.ours, "flow"),
         figures.line(x, law["closed_form"], colours.neutral, "closed form", dash="dot"),
-        figures.points([getattr(point, point.along)], [plateau], colours.ours, size=11),
+        figures.points([getattr(state, state.along)], [plateau], colours.ours, size=11),
     ]
     if "paper" in law:
         traces.append(figures.line(x, law["paper"], colours.paper, "paper's law", dash="dash"))
     axes = {
-        "xaxis": figures.fitting_axis(colours, point.along, x),
+        "xaxis": figures.fitting_axis(colours, state.along, x),
         "yaxis": figures.log_axis(colours, "plateau (flow time)"),
     }
     return figures.figure(colours, traces, axes)
 
 
-def _law_table(point: Point) -> Columns:
+def _law_table(state: TheoryState) -> Columns:
     """Plateaus along an axis; in the precision of a picture."""
-    values = _axis(point.setting, point.along)
-    lengths = np.array([coarse_plateau(_moved(point, x), point.level).length for x in values.tolist()])
-    settings = point.setting._asdict()
+    values = _axis(state.setting, state.along)
+    lengths = np.array([coarse_plateau(_moved(state, x), state.level).length for x in values.tolist()])
+    settings = state.setting._asdict()
     logits = settings.pop("logits")
     table: dict[str, Any] = {name: np.full(values.size, x, np.float64) for name, x in settings.items()}
-    table[point.along] = values
-    closed = theory.plateau_estimate(**table, logits=logits, level=point.level)
-    theirs = _paper(point, table)
+    table[state.along] = values
+    closed = theory.plateau_estimate(**table, logits=logits, level=state.level)
+    theirs = _paper(state, table)
     return table | {"plateau": lengths, "closed_form": closed} | ({} if theirs is None else {"paper": theirs})
 
 
-def _moved(point: Point, value: float) -> FlowSetting:
-    return point.setting._replace(**{point.along: value if point.along == "p" else int(value)})
+def _moved(state: TheoryState, value: float) -> FlowSetting:
+    return state.setting._replace(**{state.along: value if state.along == "p" else int(value)})
 
 
-def _paper(point: Point, table: Columns) -> Floats | None:
+def _paper(state: TheoryState, table: Columns) -> Floats | None:
     """The law of figure 2 left, which is for tied logits and plateaus that end at a fifth of the loss."""
     kind = {"task": "single-location", "model": "toy", "optimizer": "sgd", "learning_rate": 1.0}
     law = published({**kind, **table})
-    return law.predict(table) if law is not None and (point.logits, point.level) == ("tied", 0.2) else None
+    return law.predict(table) if law is not None and (state.logits, state.level) == ("tied", 0.2) else None
 
 
-def _facts(point: Point, plateau: float, law: Columns) -> Component:
-    T, d, B, p, logits = point.setting
+def _facts(state: TheoryState, plateau: float, law: Columns) -> Component:
+    T, d, B, p, logits = state.setting
     forms = {
-        "closed form": theory.plateau_estimate(T, d, B, p, logits=logits, level=point.level),
+        "closed form": theory.plateau_estimate(T, d, B, p, logits=logits, level=state.level),
         "take-off": theory.takeoff_time(T, d, B, p, logits=logits),
-        "paper A's time": theory.escape_time(T, d, B, p, eps=1 - point.level, logits=logits),
+        "escape time (paper A)": theory.escape_time(T, d, B, p, eps=1 - state.level, logits=logits),
     }
-    exponent = _exponent(point, law)
+    exponent = _exponent(state, law)
     return facts(
         [
             ("plateau of the flow", f"{plateau:,.1f}"),
             *((name, f"{x:,.1f} ({x / plateau - 1:+.1%})") for name, x in forms.items()),
             ("growth rate", f"{theory.growth_rate(T, d, B, p, logits=logits):.3g}"),
-            *([] if exponent is None else [(f"local power of {point.along}", f"{exponent:.2f}")]),
+            *([] if exponent is None else [(f"local power of {state.along}", f"{exponent:.2f}")]),
         ]
     )
 
 
-def _exponent(point: Point, law: Columns) -> float | None:
-    """The slope of the law at the point, on logs."""
-    if point.along == "p" or law["plateau"].size < 3:
+def _exponent(state: TheoryState, law: Columns) -> float | None:
+    """The slope of the law at the setting, on logs."""
+    if state.along == "p" or law["plateau"].size < 3:
         return None
-    x, y = np.log(law[point.along]), np.log(law["plateau"])
-    return float(np.interp(np.log(getattr(point, point.along)), x, np.gradient(y, x)))
+    x, y = np.log(law[state.along]), np.log(law["plateau"])
+    return float(np.interp(np.log(getattr(state, state.along)), x, np.gradient(y, x)))
 
 
 def _pinning(app: Dash) -> None:
-    """Two buttons: keep the curve under the sliders, and let all go."""
+    """Two buttons: pin the curve of the sliders, and unpin all."""
 
     @app.callback(
         Output("theory-pins", "data"),
@@ -227,8 +227,8 @@ def _pinning(app: Dash) -> None:
     def _pin(pinned: int | None, unpinned: int | None, kept: str) -> list[str]:
         if ctx.triggered_id == "theory-unpin":
             return []
-        point = address.read(Point, kept)
-        pins = dict.fromkeys([*point.pins, pin(point.setting)])
+        state = address.read(TheoryState, kept)
+        pins = dict.fromkeys([*state.pins, pin(state.setting)])
         return list(pins)[-_PINS:]
 
 
@@ -236,7 +236,7 @@ VIEW = View(
     name="theory",
     title="Theory",
     about="Attention learns to find one token among T (paper A).",
-    state=Point,
+    state=TheoryState,
     controls={
         **{name: _SLIDERS[name] for name in ("T", "d", "B", "p")},
         "logits": Choice("Logits of the relevant positions", {"tied": "tied", "free": "free"}),
@@ -247,7 +247,7 @@ VIEW = View(
     panels={
         "time": "Loss, weights and attention over time",
         "landscape": "Loss landscape and flow",
-        "law": "The law through this point",
+        "law": "The law through this setting",
     },
     draw=_draw,
     extras=(

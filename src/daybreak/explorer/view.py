@@ -1,4 +1,4 @@
-"""What a view is: a state that an address names, controls that move it, and a pure function that draws it."""
+"""What a view is: a state that an address contains, controls that change it, and a pure function that draws it."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -9,8 +9,8 @@ from dash.development.base_component import Component
 from numpy.typing import NDArray
 
 from daybreak.explorer.controls import Control
-from daybreak.explorer.desk import Desk
 from daybreak.explorer.figures import Figure, Palette
+from daybreak.explorer.workspace import Workspace
 
 Columns = Mapping[str, NDArray]
 
@@ -22,16 +22,16 @@ class Drawing:
 
     Args:
         figures: by panel.
-        tables: what each panel's download holds, by panel.
-        said: in words and numbers.
-        moved: properties of controls that follow from the data, by field and property.
+        tables: what the download of each panel contains, by panel.
+        text: words and numbers.
+        updates: properties of controls that follow from the data, by field and property.
         state: with what was left open filled in; None if nothing was.
     """
 
     figures: Mapping[str, Figure] = field(default_factory=dict)
     tables: Mapping[str, Columns] = field(default_factory=dict)
-    said: Any = None
-    moved: Mapping[tuple[str, str], Any] = field(default_factory=dict)
+    text: Any = None
+    updates: Mapping[tuple[str, str], Any] = field(default_factory=dict)
     state: Any = None
 
 
@@ -43,16 +43,16 @@ class View:
     Args:
         name: its address.
         title: in the navigation.
-        about: one sentence that says what is seen.
+        about: one sentence on what it shows.
         state: a frozen dataclass with a default for every field.
         controls: by field of the state.
         panels: title of each picture, by name.
-        draw: what is seen at a state.
-        moved: properties of controls that drawings set.
-        said: whether words and numbers stand beside the pictures or above them.
+        draw: what it shows at a state.
+        updates: properties of controls that drawings set.
+        text_place: whether words and numbers stand below the controls or above the pictures.
         live: whether it follows a lab that grows.
         extras: what stands below the controls, such as a button.
-        wire: callbacks of its own.
+        wire: adds further callbacks.
     """
 
     name: str
@@ -61,9 +61,9 @@ class View:
     state: type
     controls: Mapping[str, Control]
     panels: Mapping[str, str]
-    draw: Callable[[Desk, Any, Palette], Drawing]
-    moved: tuple[tuple[str, str], ...] = ()
-    said: Literal["beside", "above"] = "beside"
+    draw: Callable[[Workspace, Any, Palette], Drawing]
+    updates: tuple[tuple[str, str], ...] = ()
+    text_place: Literal["side", "above"] = "side"
     live: bool = False
     extras: tuple[Component, ...] = ()
     wire: Callable[[Dash], None] | None = None

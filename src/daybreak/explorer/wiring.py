@@ -1,4 +1,4 @@
-"""From a view to components and callbacks: controls give a state, the state gives a drawing, the address keeps it."""
+"""From a view to components and callbacks: controls give a state, the state gives a drawing and an address."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -10,25 +10,25 @@ from dash.exceptions import PreventUpdate
 from daybreak.errors import RequestError
 from daybreak.explorer import address
 from daybreak.explorer.controls import Slider
-from daybreak.explorer.desk import Desk
 from daybreak.explorer.figures import BLANK, palette
 from daybreak.explorer.parts import attributes
 from daybreak.explorer.view import Drawing, View
+from daybreak.explorer.workspace import Workspace
 
-_EVERY = 1500  # milliseconds between two looks at a lab that grows
+_EVERY = 1500  # milliseconds between two checks of a lab that grows
 
 
-def layout(view: View, desk: Desk, state: Any) -> Component:
+def layout(view: View, workspace: Workspace, state: Any) -> Component:
     """The components of a view at a state; pictures and words are filled in by its drawing."""
     controls = [
         control.component(f"{view.name}-{name}", getattr(state, name)) for name, control in view.controls.items()
     ]
-    said = html.Div(id=f"{view.name}-said", className=f"said {view.said}", **attributes(aria_live="polite"))
-    beside, above = ([said], []) if view.said == "beside" else ([], [said])
+    text = html.Div(id=f"{view.name}-text", className=f"text {view.text_place}", **attributes(aria_live="polite"))
+    side, above = ([text], []) if view.text_place == "side" else ([], [text])
     panels = [_panel(view, name, title) for name, title in view.panels.items()]
     return html.Main(
         [
-            html.Aside([html.H1(view.title), html.P(view.about, className="about"), *controls, *view.extras, *beside]),
+            html.Aside([html.H1(view.title), html.P(view.about, className="about"), *controls, *view.extras, *side]),
             html.Div(
                 [
                     html.P(id=f"{view.name}-notice", className="notice", role="alert"),
@@ -38,17 +38,17 @@ def layout(view: View, desk: Desk, state: Any) -> Component:
                 className="stage",
             ),
             dcc.Store(id=f"{view.name}-kept"),
-            *(_following(view, desk) if view.live else []),
+            *(_following(view, workspace) if view.live else []),
         ],
         className=f"view {view.name}",
     )
 
 
-def _following(view: View, desk: Desk) -> list[Component]:
-    """A clock, and what the lab was when it last struck."""
+def _following(view: View, workspace: Workspace) -> list[Component]:
+    """A timer, and the state of the lab when it last fired."""
     return [
         dcc.Interval(id=f"{view.name}-tick", interval=_EVERY),
-        dcc.Store(id=f"{view.name}-stamp", data=desk.stamp()),
+        dcc.Store(id=f"{view.name}-stamp", data=workspace.stamp()),
     ]
 
 
@@ -73,16 +73,16 @@ def _panel(view: View, name: str, title: str) -> Component:
     )
 
 
-def wire(app: Dash, view: View, desk: Desk) -> None:
+def wire(app: Dash, view: View, workspace: Workspace) -> None:
     """Draw a view whenever a control moves, the theme changes or, if it is live, the lab has grown; keep its address."""
     sliders = {name: control for name, control in view.controls.items() if isinstance(control, Slider)}
     outputs = [
         Output(f"{view.name}-kept", "data"),
         Output(f"{view.name}-notice", "children"),
-        Output(f"{view.name}-said", "children"),
+        Output(f"{view.name}-text", "children"),
         [Output(f"{view.name}-{name}", "figure") for name in view.panels],
         [Output(f"{view.name}-{name}-reads", "children") for name in sliders],
-        [Output(f"{view.name}-{name}", prop) for name, prop in view.moved],
+        [Output(f"{view.name}-{name}", prop) for name, prop in view.updates],
     ]
     inputs = [Input(f"{view.name}-{name}", control.prop) for name, control in view.controls.items()]
     grown = [Input(f"{view.name}-stamp", "data")] if view.live else []
@@ -96,13 +96,13 @@ def wire(app: Dash, view: View, desk: Desk) -> None:
         }
         try:
             state = view.state(**given)
-            drawing = view.draw(desk, state, palette(theme))
+            drawing = view.draw(workspace, state, palette(theme))
         except (RequestError, ArithmeticError) as error:
             return _failed(view, sliders, str(error))
         return _done(view, sliders, drawing.state or state, drawing)
 
     if view.live:
-        _follow(app, view, desk)
+        _follow(app, view, workspace)
     app.clientside_callback(
         ClientsideFunction("explorer", "keep"),
         [Output(f"nav-{view.name}", "href"), *(Output(f"{view.name}-{name}-csv", "href") for name in view.panels)],
@@ -111,8 +111,8 @@ def wire(app: Dash, view: View, desk: Desk) -> None:
     )
 
 
-def _follow(app: Dash, view: View, desk: Desk) -> None:
-    """Look whether the lab has grown. Apart from drawing, which a clock that strikes again would call off."""
+def _follow(app: Dash, view: View, workspace: Workspace) -> None:
+    """Look whether the lab has grown. Not in the callback that draws: the next tick of the timer would cancel that."""
 
     @app.callback(
         Output(f"{view.name}-stamp", "data"),
@@ -120,9 +120,9 @@ def _follow(app: Dash, view: View, desk: Desk) -> None:
         State(f"{view.name}-stamp", "data"),
         prevent_initial_call=True,
     )
-    def _look(_: int | None, seen: str) -> str:
-        now = desk.stamp()
-        if now == seen:
+    def _look(_: int | None, before: str) -> str:
+        now = workspace.stamp()
+        if now == before:
             raise PreventUpdate
         return now
 
@@ -132,20 +132,20 @@ def _done(view: View, sliders: Mapping[str, Slider], state: Any, drawing: Drawin
     return [
         f"/{view.name}{address.write(state)}",
         "",
-        drawing.said,
+        drawing.text,
         [drawing.figures[name] for name in view.panels],
         reads,
-        [drawing.moved.get(key, no_update) for key in view.moved],
+        [drawing.updates.get(key, no_update) for key in view.updates],
     ]
 
 
 def _failed(view: View, sliders: Mapping[str, Slider], sentence: str) -> list[Any]:
-    """The last good picture stays, and the sentence says why it is the last."""
+    """The last good picture stays, and a sentence states what is wrong."""
     return [
         no_update,
         sentence,
         no_update,
         [no_update] * len(view.panels),
         [no_update] * len(sliders),
-        [no_update] * len(view.moved),
+        [no_update] * len(view.updates),
     ]

@@ -7,7 +7,6 @@ The same name twice is one shared exponent.
 
 import ast
 import operator
-import warnings
 from collections.abc import Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
@@ -17,6 +16,7 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
+from daybreak._syntax import syntax_tree
 from daybreak._types import Floats
 from daybreak.errors import RequestError
 from daybreak.measure import _table
@@ -29,8 +29,7 @@ _OPERATIONS = {
     ast.Pow: operator.pow,
 }
 _FUNCTIONS = {"sqrt": np.sqrt, "log": np.log, "exp": np.exp}
-_LONGEST = 500
-_DEEPEST = 100  # well below Python's limit on recursion, also when called from deep inside another program
+_ADVICE = "write a product of powers, such as 'C * d**a * (T/B)**b'"
 
 
 @final
@@ -72,7 +71,7 @@ def parse(text: str, columns: AbstractSet[str]) -> Form:
     """
     constants: list[str] = []
     powers: list[tuple[ast.expr, str | float, float]] = []
-    for factor, sign in _factors(_tree(text), 1.0):
+    for factor, sign in _factors(syntax_tree(text, "law", _ADVICE), 1.0):
         match factor:
             case ast.Name(name) if name not in columns and sign > 0:
                 constants.append(name)
@@ -93,27 +92,6 @@ def parse(text: str, columns: AbstractSet[str]) -> Form:
     _check_names(constants[0], exponents, text)
     read = {node.id for base, _, _ in powers for node in ast.walk(base) if isinstance(node, ast.Name)}
     return Form(text, constants[0], exponents, tuple(powers), tuple(sorted(read & columns)))
-
-
-def _tree(text: str) -> ast.expr:
-    if not isinstance(text, str):
-        raise RequestError(f"law {text!r} is not allowed: it must be text, such as 'C * d**a * (T/B)**b'.")
-    if len(text) > _LONGEST:
-        raise RequestError(f"law of {len(text)} characters is too long: at most {_LONGEST} are allowed.")
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # Python's advice on odd literals is not for users of a law
-            tree = ast.parse(text, mode="eval").body
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        raise RequestError(
-            f"law {text!r} cannot be read: write a product of powers, such as 'C * d**a * (T/B)**b'."
-        ) from None
-    level: list[ast.AST] = [tree]
-    for _ in range(_DEEPEST):
-        level = [child for node in level for child in ast.iter_child_nodes(node)]
-    if level:
-        raise RequestError(f"law {text!r} is nested too deeply: at most {_DEEPEST} operations inside each other.")
-    return tree
 
 
 def _factors(node: ast.expr, sign: float) -> Iterator[tuple[ast.expr, float]]:

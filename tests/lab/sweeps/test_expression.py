@@ -16,6 +16,7 @@ VALUES = {
     "p": 0.25,
     "position": "fixed",
     "feature": False,
+    "window": None,
     "task.d": 4,
     "task.name": "a",
     "model.name": "b",
@@ -58,11 +59,22 @@ def test_it_means_what_it_means_in_python(left: str, sign: str, right: str) -> N
         ("1 < d < T", True),
         ("1 < T < d or T % 3 == 2", True),
         ("T // 3", 2),
+        ("T = 8 and position = 'fixed'", True),
+        ("position != 'a = b'", True),
+        ("T = 8, d >= 8", False),
+        ("feature = 'no'", True),
+        ("window", None),
+        ("2 * window", None),
+        ("window != 3", None),
+        ("not window > 3", None),
+        ("window > 3 or T = 8", True),
+        ("window > 3 and T = 9", False),
+        ("T = 9 and 1 / (T - 8) > 0", False),
         ("  +d", 4),
     ],
 )
-def test_examples(text: str, answer: float) -> None:
-    assert parse(text)(VALUES) == pytest.approx(answer)
+def test_examples(text: str, answer: float | None) -> None:
+    assert parse(text)(VALUES) == (answer if answer is None else pytest.approx(answer))
 
 
 @pytest.mark.parametrize(
@@ -86,11 +98,12 @@ def test_examples(text: str, answer: float) -> None:
         ("9**9**9**9", "cannot be computed: math range error"),
         ("position * 1000000000", "position is no number"),
         ("feature + 1", "feature is no number"),
+        ("feature or position", "position is neither true nor false"),
         ("(0 - d)**0.5", "cannot be computed at d = 4: "),
         ("log(0)", "cannot be computed: "),
         ("position < d", "cannot be computed at d = 4, position = 'fixed': "),
-        ("Tt + 1", "names 'Tt', which is no setting: perhaps you meant 'T'"),
-        ("zzzzz", "there are T, d, feature, p, position"),
+        ("Tt + 1", "names 'Tt', which is unknown: perhaps you meant 'T'"),
+        ("zzzzz", "there are T, d, feature, p, position, window"),
         ("name == 'a'", "more than one setting: write task.name or model.name"),
     ],
 )

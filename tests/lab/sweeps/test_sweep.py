@@ -130,7 +130,7 @@ def test_runs_of_a_sweep_survive_json() -> None:
         (TOY.replace("T = 8", "T = { steps = [8, 4] }"), "a range is one of logspace, linspace, range"),
         (
             TOY.replace("T = 8", 'T = "2 * dd"'),
-            "line 3: '2 * dd' names 'dd', which is no setting: perhaps you meant 'd'",
+            "line 3: expression '2 * dd' names 'dd', which is unknown: perhaps you meant 'd'",
         ),
         (
             TOY.replace("T = 8", 'T = "d == 4"'),
@@ -140,8 +140,8 @@ def test_runs_of_a_sweep_survive_json() -> None:
             TOY.replace("T = 8", 'T = "2 * T"'),
             "line 3: T = '2 * T' is not allowed: expressions depend on each other in a circle",
         ),
-        (TOY.replace("T = 8", 'T = "1 / (d - 4)"'), "line 3: '1 / (d - 4)' cannot be computed at d = 4: "),
-        (TOY.replace("T = 8", 'T = "open(1)"'), "line 3: 'open(1)' cannot be read at 'open(1)'"),
+        (TOY.replace("T = 8", 'T = "1 / (d - 4)"'), "line 3: expression '1 / (d - 4)' cannot be computed at d = 4: "),
+        (TOY.replace("T = 8", 'T = "open(1)"'), "line 3: expression 'open(1)' cannot be read at 'open(1)'"),
         ("where = 'd > T'\n" + TOY, "s.toml: where = 'd > T' leaves out all 1 runs."),
         ("where = 3\n" + TOY, "line 1: where = 3 is not allowed: it must be a string"),
         ("seeds = 0\n" + TOY, "line 1: seeds = 0 is not allowed: it must be at least 1, or a list of seeds"),

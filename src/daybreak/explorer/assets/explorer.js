@@ -1,7 +1,7 @@
-// What the page does without asking the server: keep the address, switch the theme, save pictures.
+// What the page does without the server: keep the address, switch the theme, save pictures.
 window.dash_clientside = Object.assign({}, window.dash_clientside, {
   explorer: {
-    // A view has been drawn: its address names it, and so do its links.
+    // A view has been drawn: put its state into the address and into the links of the view.
     keep: function (kept) {
       const [, ...links] = dash_clientside.callback_context.outputs_list;
       const query = kept.includes("?") ? kept.slice(kept.indexOf("?")) : "";
@@ -16,17 +16,17 @@ window.dash_clientside = Object.assign({}, window.dash_clientside, {
       return [kept, ...downloads];
     },
 
-    // The link of the view that is shown says so.
+    // Mark the link of the view that is shown.
     mark: function (path) {
-      const here = (path || "/").replace(/\/$/, "") || "/theory";
+      const current = (path || "/").replace(/\/$/, "") || "/theory";
       for (const link of document.querySelectorAll("nav a")) {
-        if (link.pathname === here) link.setAttribute("aria-current", "page");
+        if (link.pathname === current) link.setAttribute("aria-current", "page");
         else link.removeAttribute("aria-current");
       }
-      return here;
+      return current;
     },
 
-    // Light or dark: as the system has it until the switch was used.
+    // Light or dark: as the system has it until the switch is used.
     theme: function (clicks) {
       let theme = localStorage.getItem("theme");
       if (!theme) theme = matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";

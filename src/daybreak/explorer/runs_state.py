@@ -1,4 +1,4 @@
-"""Which runs are seen and how: the state of the runs view, and what its buttons do to it."""
+"""Which runs are shown and how: the state of the runs view, and what its buttons do to it."""
 
 from dataclasses import dataclass, replace
 from typing import Literal, final
@@ -8,14 +8,14 @@ from daybreak.explorer import figures
 from daybreak.explorer.controls import Slider
 
 SLIDERS = {
-    "smooth": Slider("Average over so many evaluations", 1, 21, 2),
-    "share": Slider("Attention of each head at this share of the run", 0, 100, 1, form="{:g} %"),
+    "smooth": Slider("Average over evaluations", 1, 21, 2),
+    "share": Slider("Attention of each head at this fraction of the run", 0, 100, 1, form="{:g} %"),
 }
 
 
 @final
 @dataclass(frozen=True)
-class Selection:
+class RunsState:
     """What the view shows: which runs, in which order, which of them as curves, and how these are drawn."""
 
     where: str = ""
@@ -34,8 +34,8 @@ class Selection:
             raise RequestError(f"{len(self.runs)} runs are not allowed: at most {figures.SERIES} can be picked.")
 
 
-def pressed(now: Selection, what: str, which: str) -> Selection:
-    """The state after a button: sort by a column or turn the order round, pick a run or let it go, turn a page."""
+def pressed(now: RunsState, what: str, which: str) -> RunsState:
+    """The state after a button: sort by a column or reverse the order, pick a run or remove it, turn a page."""
     match what:
         case "sort":
             return replace(now, sort=f"-{which}" if now.sort == which else which, page=1)

@@ -1,9 +1,7 @@
-"""What lies on the desk: a lab and a folder of results. Either may be empty; nothing outside of both is read."""
+"""What the page shows: a lab and a folder of results. Either may be empty; nothing outside of both is read."""
 
 import json
 import time
-from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
@@ -18,25 +16,15 @@ from daybreak.errors import RequestError
 from daybreak.lab import Damaged, DamageError, Lab, Saved, index
 from daybreak.lab._folder import CHECKPOINT, RUN
 from daybreak.lab.reading.progress import RunCurves, run_curves
+from daybreak.studies.results import StudyResult, is_inside, read_every_scale
 
 UNFINISHED = "unfinished"
-_REST = 20  # a lab is read again after so many times as long as reading it took
+_REST = 20  # a lab is read again after 20 times the time that reading it took
 
 
 @final
-@dataclass(frozen=True)
-class Study:
-    """A figure of a paper as `daybreak reproduce` wrote it: `claims.json`, tables and the picture."""
-
-    name: str  # emergence/fig1c/laptop
-    document: Mapping[str, Any]
-    tables: Mapping[str, Path]
-    picture: Path | None
-
-
-@final
-class Desk:
-    """A lab and a folder of results, read when asked."""
+class Workspace:
+    """A lab and a folder of results, read when needed."""
 
     def __init__(self, lab: Path, results: Path):
         self.lab = Lab(lab)
@@ -61,8 +49,8 @@ class Desk:
         """A text that changes when the lab has something new to show."""
         table = self.runs()
         going = [self.lab.path / "runs" / name / CHECKPOINT for name in self._going]
-        seen = [str(table.num_rows), *(index.stamp(str(path)) for path in going)]
-        return sha256(" ".join(seen).encode()).hexdigest()
+        stamps = [str(table.num_rows), *(index.stamp(str(path)) for path in going)]
+        return sha256(" ".join(stamps).encode()).hexdigest()
 
     def saved(self, name: str) -> Saved:
         """A finished run."""
@@ -70,10 +58,10 @@ class Desk:
         return self._load(name)
 
     def run_curves(self, name: str) -> RunCurves:
-        """A run as far as it got, named in full.
+        """A run as far as it was trained, named in full.
 
         Raises:
-            RequestError: there is none of that name, it is damaged, or it has no curves; the sentence says which.
+            RequestError: there is none of that name, it is damaged, or it has no curves; the message states which.
         """
         self._check_inside(name)
         if stamp := index.stamp(str(self.lab.path / "runs" / name / CHECKPOINT)):
@@ -83,30 +71,16 @@ class Desk:
         except DamageError as damage:
             raise RequestError(f"{damage}.") from None
         if saved.record is None:
-            raise RequestError(f"run {name} is not allowed: it failed and has no curves.")
+            raise RequestError(f"run {name} has no curves: it failed.")
         return RunCurves(saved.run, saved.record.steps, saved.record.curves, True)
 
     def damaged(self) -> list[Damaged]:
         """Runs that were set aside because something in them is not what was written."""
-        return [x for x in self.lab.damaged() if _inside(x.folder / "why.txt", self.lab.path)]
+        return [x for x in self.lab.damaged() if is_inside(x.folder / "why.txt", self.lab.path)]
 
-    def studies(self) -> dict[str, Study]:
-        """What was reproduced, by name; what cannot be read is left out."""
-        found = {}
-        for path in sorted(self.results.glob("*/*/*/claims.json")):
-            folder = path.parent
-            name = folder.relative_to(self.results).as_posix()
-            if not _inside(path, self.results):
-                continue
-            try:
-                document = json.loads(path.read_bytes())
-                [x["id"] for x in document["claims"]]
-            except (OSError, ValueError, KeyError, TypeError):
-                continue
-            tables = {x.stem: x for x in sorted(folder.glob("*.parquet")) if _inside(x, self.results)}
-            picture = folder / "figure.png"
-            found[name] = Study(name, document, tables, picture if _inside(picture, self.results) else None)
-        return found
+    def studies(self) -> dict[str, StudyResult]:
+        """What was reproduced, by place, such as `emergence/fig1c/laptop`."""
+        return read_every_scale(self.results)
 
     def _begun(self, name: str) -> dict[str, Any]:
         """A run that is not done as a row of the index, as far as it can be read."""
@@ -117,7 +91,7 @@ class Desk:
             return row
 
     def _is_inside(self, name: str) -> bool:
-        return "/" not in name and _inside(self.lab.path / "runs" / name / RUN, self.lab.path)
+        return "/" not in name and is_inside(self.lab.path / "runs" / name / RUN, self.lab.path)
 
     def _check_inside(self, name: str) -> None:
         if not self._is_inside(name):
@@ -145,11 +119,3 @@ def _joined(begun: list[dict[str, Any]], done: pa.Table) -> pa.Table:
     names = dict.fromkeys(name for row in begun for name in row)
     rows = pa.table({name: [row.get(name) for row in begun] for name in names})
     return pa.concat_tables([rows, done], promote_options="permissive")
-
-
-def _inside(path: Path, folder: Path) -> bool:
-    """Whether a file is there, and there in truth: no link leads out of the folder."""
-    try:
-        return path.resolve(strict=True).is_relative_to(folder.resolve())
-    except (OSError, ValueError, RuntimeError):
-        return False
