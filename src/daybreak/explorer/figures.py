@@ -15,7 +15,7 @@ from daybreak import pictures
 Figure = dict[str, Any]
 Trace = dict[str, Any]
 SERIES = 8  # curves whose colours can be distinguished
-_NAMED = 7  # values that an axis has room to name
+_NAMED = 7  # values that an axis has space to name
 
 
 @final

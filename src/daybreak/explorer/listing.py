@@ -11,7 +11,7 @@ from daybreak.explorer import filters
 from daybreak.lab import listing
 
 _PAGE = 25
-_WIDE = 8  # settings that have room
+_WIDE = 8  # settings that have space
 
 
 @final
