@@ -49,7 +49,7 @@ def test_a_flipped_bit_is_noticed_or_harmless(at: int, bit: int) -> None:
 
 @pytest.mark.parametrize(
     ("run_id", "like", "why"),
-    [("b" * 16, LEARNER, "belongs to run"), ("a" * 16, {"weight": np.zeros((3, 3))}, "not those of the run's model")],
+    [("b" * 16, LEARNER, "belongs to run"), ("a" * 16, {"weight": np.zeros((3, 3))}, "do not fit the run's model")],
 )
 def test_the_checkpoint_of_another_run_is_refused(run_id: str, like: dict, why: str) -> None:
     with pytest.raises(DamagedCheckpoint, match=why):
