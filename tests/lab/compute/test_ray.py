@@ -12,7 +12,6 @@ import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import suppress
-from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -20,10 +19,7 @@ import pytest
 from tests.end_to_end.test_command import COMMAND
 from tests.lab.compute.sweeping import TOY, measurements
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(find_spec("ray") is None, reason="Ray is not installed: pip install 'daybreak[ray]'"),
-]
+pytestmark = pytest.mark.slow
 
 
 class _Cluster:
