@@ -1,5 +1,6 @@
 """The index is what the folders say, however it came about, and columns have the names that people use."""
 
+import json
 import os
 import shutil
 from pathlib import Path
@@ -11,11 +12,12 @@ from hypothesis import strategies as st
 
 from daybreak import measure
 from daybreak.errors import RequestError
-from daybreak.lab import Lab
+from daybreak.lab import Lab, result
+from daybreak.lab._files import sha256
 from daybreak.lab.index import SHARED
 from daybreak.models import MODELS
 from daybreak.tasks import TASKS, SingleLocation
-from daybreak.training import Optimizer, Run, Stop
+from daybreak.training import Optimizer, Run, Stop, canonical
 from tests.lab import made
 
 
@@ -202,3 +204,20 @@ def test_what_is_not_a_condition_on_runs_is_refused_in_one_sentence(lab: Lab, wh
         lab.query(where)
     assert "\n" not in str(refused.value)
     del secret
+
+
+def test_a_run_with_a_number_of_more_than_64_bits_does_not_hide_the_others(lab: Lab) -> None:
+    """Version 0.1.0 could store such a seed, and then no command could read the lab."""
+    made.fill(lab, 3)
+    asked = json.loads(canonical(made.run())) | {"seed": 99999999999999999999}
+    run = json.dumps(asked, sort_keys=True, separators=(",", ":")).encode()
+    name = sha256(run)[:16]
+    document = {"schema": 1, "id": name, **result.failure("OverflowError"), "files": {"run.json": sha256(run)}}
+    document["provenance"] = {"seconds": 0.0}
+    (lab.path / "runs" / name).mkdir()
+    (lab.path / "runs" / name / "run.json").write_bytes(run)
+    (lab.path / "runs" / name / "result.json").write_bytes(result.seal(document))
+    table = Lab(lab.path).query()
+    assert table.num_rows == 4
+    assert "99999999999999999999" in table["seed"].to_pylist()
+    assert lab.results()[0].id

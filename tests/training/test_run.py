@@ -90,3 +90,10 @@ def test_a_run_is_evaluated_at_the_steps_of_its_stop_rule(budget: int, every: in
     assert record.steps[-1] == budget
     assert set(np.diff(record.steps)[:-1]) <= {every}
     assert np.diff(record.steps)[-1] <= every
+
+
+@pytest.mark.parametrize("seed", [2**31, -(2**31), 99999999999999999999])
+def test_a_seed_that_no_network_can_be_drawn_from_is_refused(seed: int) -> None:
+    with pytest.raises(RequestError, match=f"seed = {seed} is not allowed: it must lie between"):
+        Run(SingleLocation(T=8, d=4), Transformer(), seed=seed)
+    assert Run(SingleLocation(T=8, d=4), Transformer(), seed=2**31 - 1).seed == 2**31 - 1

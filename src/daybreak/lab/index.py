@@ -184,7 +184,7 @@ def _table(rows: list[dict[str, Any]]) -> pa.Table:
 def _column(values: list[Any]) -> pa.Array:
     try:
         return pa.array(values)
-    except (pa.ArrowInvalid, pa.ArrowTypeError):
+    except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError):  # mixed types, or a number of more than 64 bits
         return pa.array([None if x is None else str(x) for x in values])
 
 

@@ -10,7 +10,7 @@ from typing import Any, final
 import equinox as eqx
 import jax
 
-from daybreak.errors import RequestError
+from daybreak.errors import RequestError, refuse
 from daybreak.interface import Interface
 from daybreak.models import MODELS, AnyModel
 from daybreak.tasks import TASKS, Task
@@ -61,6 +61,8 @@ class Run(eqx.Module):
         for name in ("batch", "evaluation"):
             if getattr(self, name) < 1:
                 raise RequestError(f"{name} = {getattr(self, name)} is not allowed: it must be at least 1.")
+        if isinstance(self.seed, int):  # members of a cohort have arrays
+            refuse("seed", self.seed, abs(self.seed) >= 2**31, "it must lie between −2³¹ and 2³¹")
         self.model.check(self.interface)
         self.schedule.check(self.task)
         if self.schedule.name == "budget" and not self.stop.level:
