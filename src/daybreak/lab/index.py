@@ -18,6 +18,7 @@ from pyarrow import parquet
 
 from daybreak.lab import _files, _parquet
 from daybreak.lab._folder import CURVES, RESULT, RUN, RunFolder
+from daybreak.lab._marker import SCRATCH, ids, is_lab
 from daybreak.lab.provenance import PROVENANCE
 from daybreak.lab.result import Result, from_document
 
@@ -116,19 +117,11 @@ def refresh(lab: Path, read: Callable[[str], RunFolder | None]) -> pa.Table:
 def _stamps(runs: Path) -> dict[str, str]:
     """Sizes and times of the files of each run that is done, by name."""
     stamps = {}
-    for folder in names(runs):
+    for folder in ids(runs):
         done = stamp(f"{runs}/{folder}/{RESULT}")
         if done:
             stamps[folder] = " ".join([done, *(stamp(f"{runs}/{folder}/{file}") for file in (RUN, CURVES))])
     return stamps
-
-
-def names(runs: Path) -> list[str]:
-    """The names of the entries of a folder; none if it does not exist."""
-    try:
-        return [entry.name for entry in os.scandir(runs)]
-    except (FileNotFoundError, NotADirectoryError):
-        return []
 
 
 def stamp(path: str) -> str:
@@ -156,7 +149,9 @@ def _save(lab: Path, table: pa.Table) -> None:
     sink = pa.BufferOutputStream()
     parquet.write_table(table, sink, compression="zstd")
     content = sink.getvalue().to_pybytes()
-    aside = lab / "tmp"
+    if not is_lab(lab):
+        return
+    aside = lab / SCRATCH
     try:
         aside.mkdir(exist_ok=True)
         _files.write(lab / _NAME, content, aside, lasting=False)

@@ -4,7 +4,8 @@
                   curves.parquet           what was measured
                   result.json              its outcome; written last: a run is done if and only if this file exists
                   checkpoint.safetensors   the state of an unfinished run
-    LAB/tmp/                               files being written
+    LAB/daybreak-lab.json                  marks the folder as a lab
+    LAB/.daybreak-scratch/                 files being written
     LAB/damaged/<id>.<n>/                  folders with a file that is not what was written, and why.txt
     LAB/index.parquet, index.sha256        derived, see `daybreak.lab.index`
 
@@ -19,7 +20,6 @@ Readers need no lock. Two labs merge by copying `runs/*`.
 """
 
 import logging
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import count
@@ -32,6 +32,7 @@ from numpy.typing import NDArray
 from daybreak.errors import RequestError
 from daybreak.lab import _files, _folder, curves, index, result
 from daybreak.lab._folder import CHECKPOINT, CURVES, RESULT, RUN, RunFolder
+from daybreak.lab._marker import MARKER, SCRATCH, check_lab, ids, is_id, is_lab
 from daybreak.lab.provenance import device as this_device
 from daybreak.lab.provenance import provenance
 from daybreak.lab.result import DamageError, NewerError, Result
@@ -76,19 +77,22 @@ class Lab:
     def __init__(self, path: Path | str):
         self.path = Path(path)
         self._runs = self.path / "runs"
-        self._aside = self.path / "tmp"
+        self._aside = self.path / SCRATCH
         self._damaged = self.path / "damaged"
 
     def open(self) -> "Lab":
-        """Make the folders, and remove incomplete files of killed writers."""
+        """Make the folders, and remove incomplete files of killed writers.
+
+        Raises:
+            RequestError: if the folder has other files in it and is not a lab, or cannot be written to.
+        """
+        check_lab(self.path)
         with _files.making(self.path):
             for folder in (self._runs, self._aside):
                 folder.mkdir(parents=True, exist_ok=True)
             for part in self._aside.iterdir():
                 part.unlink(missing_ok=True)
-            probe = self._aside / "probe"
-            _files.write(probe, b"?", self._aside, lasting=False)
-            probe.unlink(missing_ok=True)
+            _files.write(self.path / MARKER, b'{"schema": 1}\n', self._aside, lasting=False)
         return self
 
     def save(self, run: "Run", record: "Record", *, seconds: float, command: str, device: str | None = None) -> None:
@@ -209,8 +213,8 @@ class Lab:
 
     def unfinished(self) -> list[str]:
         """Ids of the runs that have started and are not done."""
-        ids = [x for x in index.names(self._runs) if not index.stamp(f"{self._runs}/{x}/{RESULT}")]
-        return sorted(x for x in ids if (self._runs / x / RUN).exists())
+        left = [x for x in ids(self._runs) if not index.stamp(f"{self._runs}/{x}/{RESULT}")]
+        return sorted(x for x in left if (self._runs / x / RUN).exists())
 
     def damaged(self) -> list[Damaged]:
         """Folders that were set aside."""
@@ -239,7 +243,7 @@ class Lab:
                 checkpoint.unlink()
 
     def _finished(self, name: str) -> RunFolder:
-        folder = self._read(name) if re.fullmatch("[0-9a-f]{16}", name) else None  # an id, not a path out of the lab
+        folder = self._read(name) if is_id(name) else None  # an id, not a path out of the lab
         if folder is None:
             raise RequestError(f"run {name!r} is not among the finished runs of lab {str(self.path)!r}.")
         return folder
@@ -280,6 +284,8 @@ class Lab:
 
     def _set_aside(self, name: str, why: str) -> str:
         """Move a run's folder to `damaged`, with a note; returns a sentence that says where."""
+        if not is_lab(self.path):
+            return "it was left where it is: the folder is not a lab"
         try:
             self._damaged.mkdir(exist_ok=True)
             target = next(x for n in count(1) if not (x := self._damaged / f"{name}.{n}").exists())

@@ -12,6 +12,7 @@ import pytest
 
 from daybreak.errors import RequestError
 from daybreak.lab import Lab
+from daybreak.lab._marker import SCRATCH
 from tests.lab import made
 
 # Children save run after run, each of them killed at some moment, when a line comes in. They are forked, because starting
@@ -68,7 +69,7 @@ def test_killed_at_any_moment_every_run_is_done_or_not_done(tmp_path: Path) -> N
         assert record is not None
         assert len(record.steps) == 40
     lab.open()
-    assert not list((lab.path / "tmp").iterdir())
+    assert not list((lab.path / SCRATCH).iterdir())
 
 
 @pytest.fixture
@@ -94,7 +95,7 @@ def test_a_full_disk_stops_the_saving_and_harms_nothing(disk: Path) -> None:
     assert saved
     assert {x.id for x in lab.results()} == set(saved)
     assert not lab.damaged()
-    assert not list((lab.path / "tmp").iterdir()), "what could not be written is not left behind"
+    assert not list((lab.path / SCRATCH).iterdir()), "what could not be written is not left behind"
     with pytest.raises(OSError, match="No space left"):
         lab.save_checkpoint(made.run(2000), b"x" * 600_000)
     assert lab.load_checkpoint(made.run(2000)) is None

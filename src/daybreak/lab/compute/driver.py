@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from typing import final
 
 from daybreak.errors import WorkError
+from daybreak.lab._marker import check_lab
 from daybreak.lab.compute.cohorts import Cohort, pack
 from daybreak.lab.compute.executor import Executor
 from daybreak.lab.compute.messages import (
@@ -119,6 +120,7 @@ def train_missing(
         WorkError: if the lab cannot be written to any more.
         KeyboardInterrupt: when interrupted; its message says what is safe and how to continue.
     """
+    check_lab(lab.path)  # before anything in it is read or changed
     todo = lab.missing(runs)
     if not todo:
         lab.tidy(runs)
