@@ -1,8 +1,10 @@
 """Fitted laws recover planted ones, within their own intervals, and refuse what cannot be fitted."""
 
 import json
+from typing import Any, cast
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -259,3 +261,12 @@ def test_exponent_seen_only_in_censored_rows_is_named():
 def test_columns_the_law_does_not_use_may_hold_anything():
     law = fit_law(FORM, GOOD | {"note": ["a", "b", "c", "d", "e"], "p": [np.nan] * 5})
     assert set(law.ranges) == {"d", "T"}
+
+
+def test_an_arrow_table_is_a_table_and_other_things_are_refused_with_a_sentence(as_a_user) -> None:
+    columns = {"T": [8.0, 16.0, 32.0, 64.0], "plateau": [80.0, 160.0, 320.0, 650.0]}
+    law = fit_law("C * T**b", cast(Any, pa.table(columns)))
+    assert law.coefficients["b"] == pytest.approx(1, abs=0.01)
+    for table in (None, [{"T": 8.0, "plateau": 80.0}], 3.0):
+        with pytest.raises(RequestError, match=r"a table of type .* is not allowed: give columns by name"):
+            fit_law("C * T**b", cast(Any, table))

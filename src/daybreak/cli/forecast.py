@@ -83,7 +83,7 @@ class Forecast:
             "done": progress.done,
             "at": at,
             "curve": view.name,
-            "level": view.level,
+            "level": progress.run.stop.level if self.level is None else self.level,
             "law": law and {"median": law.median, "spread": law.spread, **law.fitted.law.as_json()},
             "no_law": no_law,
             "truth": None if view.truth is None else {"step": view.truth.length, "censored": view.truth.censored},

@@ -199,9 +199,9 @@ class Lab:
 
     def find(self, prefix: str) -> str:
         """The id of the one run, finished or not, that starts with `prefix`."""
-        matches = sorted(
-            x for x in (*self.query()["id"].to_pylist(), *self.unfinished()) if prefix and x.startswith(prefix)
-        )
+        if not prefix:
+            raise RequestError("an id must have at least one character: 'daybreak runs list' shows the ids.")
+        matches = sorted(x for x in (*self.query()["id"].to_pylist(), *self.unfinished()) if x.startswith(prefix))
         lab = f"in lab {str(self.path)!r}"
         if not matches:
             raise RequestError(f"no run {lab} starts with {prefix!r}.")

@@ -13,7 +13,12 @@ Integers = NDArray[np.integer]
 
 def arrays(table: Mapping[str, ArrayLike]) -> dict[str, NDArray]:
     """The columns of a table as arrays of one length."""
-    columns = {name: np.asarray(table[name]) for name in table}
+    try:  # an Arrow table iterates over its columns, not over their names
+        columns = {name: np.asarray(table[name]) for name in getattr(table, "column_names", table)}
+    except (TypeError, IndexError, KeyError):
+        raise RequestError(
+            f"a table of type {type(table).__name__} is not allowed: give columns by name, such as {{'T': [8, 16], 'plateau': [90, 180]}}."
+        ) from None
     for name, x in columns.items():
         if x.ndim != 1:
             raise RequestError(f"column {name!r} of shape {x.shape} is not allowed: it must be a plain list.")

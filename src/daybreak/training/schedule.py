@@ -30,9 +30,8 @@ class Schedule(eqx.Module):
     budget: adaptive, but it starts without repetition, until the forecast is that the run does not emerge within its budget.
     """
 
-    name: Name = eqx.field(
-        static=True, default="constant"
-    )  # When repetition ends: constant (never), switch, ramp, adaptive or budget.
+    # When repetition ends: constant (never), switch, ramp, adaptive or budget.
+    name: Name = eqx.field(static=True, default="constant")
     switch_at: float = 0.0  # Step of the switch, or the end of the ramp.
     restore_below: float = 0.2  # Fraction of its plateau below which the loss on repeated data has left it.
 

@@ -185,3 +185,9 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
     ):
         with pytest.raises(RequestError, match=message):
             sweep.read(tmp_path / name)
+
+
+def test_a_condition_must_be_true_or_false() -> None:
+    text = 'where = "T"\n[task]\nname = "single-location"\nT = [4, 8]\n[model]\nname = "toy"\n'
+    with pytest.raises(RequestError, match="line 1: where = 'T' is not allowed: it gives 4, not true or false"):
+        sweep.runs(text)

@@ -170,7 +170,12 @@ class _Grid:
             given = self._computed(dict(zip(self.axes, chosen, strict=True)), defaults, short)
             if self.where is not None:
                 with self.file.at("", "where"):
-                    if not self.where(_named(defaults | given, short)):
+                    kept = self.where(_named(defaults | given, short))
+                    if not isinstance(kept, bool | None):
+                        raise RequestError(
+                            f"where = {self.where.text!r} is not allowed: it gives {kept!r}, not true or false"
+                        )
+                    if not kept:
                         continue
             parts: dict[str, dict[str, Any]] = {section: {} for section in ("", *_SECTIONS)}
             for path, value in given.items():
