@@ -167,7 +167,7 @@ WRONG = [
     ("list --lab a_file", "there is no lab"),
     ("list --where nonsense=1", "where = 'nonsense=1' is not allowed: Binder Error"),
     ("list --where T=1;T=2", "where = 'T=1;T=2' is not allowed"),
-    ("show xyz", "no finished run in lab 'lab' starts with 'xyz'"),
+    ("show xyz", "no run in lab 'lab' starts with 'xyz'"),
     ("show", "ID"),
     ("show 0 --plot x.gif", "must end in .png, .pdf or .svg"),
     ("export runs.txt", "must end in .csv, .parquet or .json"),

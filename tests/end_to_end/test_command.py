@@ -121,5 +121,5 @@ def test_a_reader_that_leaves_is_no_error(tmp_path: Path) -> None:
     done = subprocess.run(
         ["/bin/sh", "-c", line], cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False
     )
-    assert done.stdout.startswith("Figures, and")
+    assert done.stdout.startswith("Figures and their status")
     assert "Traceback" not in done.stderr

@@ -103,7 +103,13 @@ def test_divergence_from_the_full_truth_is_the_excess_loss() -> None:
 def test_clean_training_data_are_not_scored_twice() -> None:
     clean, repeated = SingleLocation(T=6, d=3), SingleLocation(T=6, d=3, B=2, p=0.5)
     model = Transformer(heads=2, width=16, head_width=8, mlp=0)
-    for task, needed in ((clean, False), (repeated, True), (Recall(N=3, V=8), True)):
+    for task, needed in (
+        (clean, False),
+        (repeated, True),
+        (Recall(N=3, V=8), False),
+        (Recall(N=3, V=8, B=2), True),
+        (Recall(N=3, V=8, placement="at-least-one"), True),
+    ):
         run = Run(task, model, evaluation=8)
         sets = evaluation_sets(run, KEY, task.world(KEY), None)
         assert bool(sets.needed[1]) is needed

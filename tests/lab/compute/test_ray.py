@@ -119,10 +119,10 @@ def test_a_cluster_for_the_occasion(undisturbed: Path, programs: Path, tmp_path:
     line = ["sweep", "toy.toml", "--executor", "ray", "--workers", "2", "--checkpoint", "0", "--json"]
     environment = {**os.environ, "JAX_COMPILATION_CACHE_DIR": str(programs)}
     done = subprocess.run(
-        [*COMMAND, *line], cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=120, check=False
+        [*COMMAND, *line], cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=300, check=False
     )
     assert done.returncode == 0, done.stderr
-    assert not done.stderr
+    assert all(" of 48 runs" in line for line in done.stderr.splitlines()), "only progress, on a slow machine"
     assert "failed" not in json.loads(done.stdout)["outcomes"]
     found = measurements(tmp_path / "lab")
     assert len(found) == 48
