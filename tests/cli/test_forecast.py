@@ -111,7 +111,7 @@ def test_both_commands_as_a_user_starts_them(here: Path) -> None:
 
 WRONG = [
     (("zzz",), "no run in lab 'lab' starts with 'zzz'"),
-    (("",), "no run in lab 'lab' starts with ''"),
+    (("",), "an id must have at least one character"),
     ((FINISHED[0].id, "--at", "-5"), "at = -5 is not allowed"),
     ((FINISHED[0].id, "--at", "100000"), "at = 100000 is not allowed: run"),
     ((FINISHED[0].id, "--level", "0"), "level = 0 is not allowed"),
