@@ -94,7 +94,7 @@ def test_a_sweep_where_the_system_cannot_fix_cores(
 
 
 def test_a_run_that_raises_takes_no_other_with_it(undisturbed: Path, programs: Path, tmp_path: Path) -> None:
-    bad = Run(RUNS[0].task, RUNS[0].model, RUNS[0].optimizer, RUNS[0].stop, 2**70, RUNS[0].batch, RUNS[0].evaluation)
+    bad = replace(RUNS[0], stop=Stop(budget=2**40, every=2**40))  # a step that no 32-bit number holds
     state = carry_out(tmp_path, programs, runs=[RUNS[0], bad], rules=Rules(retries=1))
     assert state.outcomes == {"emerged": 1, "failed": 1}
     assert "OverflowError" in _result(tmp_path, bad)["traceback"]
