@@ -33,7 +33,7 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (lab.path / "runs" / DAMAGED.id / "curves.parquet").write_bytes(b"x")
     lab.save_checkpoint(GOING, pack(GOING.id, {}, made.record(count=13).curves))
     odd = lab.path / "runs" / HTML.replace("/", "")
-    odd.mkdir()
+    odd.mkdir()  # somebody else's folder: not listed, and left alone
     (odd / "run.json").write_text("{}")
     return lab.path
 
