@@ -7,6 +7,7 @@ import pytest
 
 from daybreak import __version__
 from daybreak.cli import main
+from daybreak.cli._answer import _whole
 from daybreak.cli._help import VERBS
 from daybreak.cli.doctor import Doctor
 
@@ -110,3 +111,10 @@ def test_help_of_every_verb_has_an_example(capsys) -> None:
             main([*verb.split(), "--help"])
         assert not stop.value.code
         assert f"Example: daybreak {verb}" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("text", "number"), [("9007199254740993", 2**53 + 1), ("1e7", 10**7), ("-3", -3), ("64.0", 64)]
+)
+def test_whole_numbers_are_read_exactly(text: str, number: int) -> None:
+    assert _whole(text) == number

@@ -22,6 +22,10 @@ Json = Annotated[
 
 def _whole(text: str) -> int:
     try:
+        return int(text)  # exactly: a float has 53 bits
+    except ValueError:
+        pass
+    try:
         number = float(text)
         if number == int(number):
             return int(number)
