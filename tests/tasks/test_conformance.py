@@ -16,6 +16,7 @@ SETTINGS = {
     "location": SingleLocation(T=6, d=3, B=2, p=0.25),
     "location-fixed": SingleLocation(T=6, d=3, B=3, p=0.25, position="fixed", feature=False),
     "location-smallest": SingleLocation(T=2, d=1),
+    "location-unit": SingleLocation(T=4, d=2, unit_columns=True),
     "recall": Recall(N=4, V=9, B=2, p=0.25),
     "recall-bernoulli": Recall(N=4, V=5, B=2, placement="bernoulli"),
     "recall-exactly": Recall(N=4, V=9, B=2, p=0.5, placement="exactly"),

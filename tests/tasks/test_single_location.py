@@ -3,6 +3,7 @@
 from dataclasses import replace
 from itertools import combinations
 
+import jax
 import numpy as np
 import pytest
 from scipy import stats
@@ -25,6 +26,16 @@ def test_tokens_are_normal_with_covariance_one_over_d(draw):
 def test_target_weights_have_variance_one_over_d(draw):
     worlds, _ = draw(SingleLocation(T=4, d=3), 10_000)
     assert stats.kstest(worlds.W.ravel() * np.sqrt(3), "norm").pvalue > LEVEL
+
+
+def test_unit_columns_put_the_plateau_at_one_half():
+    """The mean squared target of y = 0 is one for every world, and other draws are as without."""
+    task, plain = (SingleLocation(T=4, d=3, unit_columns=x) for x in (True, False))
+    worlds = [x.world(jax.random.key(7)) for x in (task, plain)]
+    np.testing.assert_allclose(np.linalg.norm(worlds[0].W, axis=0), 1, rtol=1e-6)
+    ratio = worlds[0].W / worlds[1].W
+    np.testing.assert_allclose(ratio, np.broadcast_to(ratio[:1], ratio.shape), rtol=1e-5)
+    np.testing.assert_array_equal(worlds[0].repeated, worlds[1].repeated)
 
 
 @pytest.mark.parametrize("position", ["random", "fixed"])

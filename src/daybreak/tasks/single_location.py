@@ -17,7 +17,7 @@ from daybreak.tasks._task import Example, Guess, Task
 class SingleLocationWorld(NamedTuple):
     """What stays the same during a run of single-location regression."""
 
-    W: Float[Array, "d d"]  # target weights W*, entries N(0, 1/d)
+    W: Float[Array, "d d"]  # target weights W*, entries N(0, 1/d), or columns of norm one
     repeated: Float[Array, " d"]  # the token x̃ of cross-sample repetition, of norm one
     ranks: Int[Array, " T"] | None  # the relevant positions are those of rank below B; None if drawn for each sequence
 
@@ -44,6 +44,8 @@ class SingleLocation(Task[SingleLocationWorld]):
     position: Literal["random", "fixed"] = eqx.field(static=True, default="random")
     # Whether an extra input feature is 1 on relevant tokens and 0 elsewhere.
     feature: bool = eqx.field(static=True, default=True)
+    # Whether the columns of W* have norm one, as in the theory; then the plateau lies at ½ for every seed.
+    unit_columns: bool = eqx.field(static=True, default=False, metadata={"later": True})
 
     def __check_init__(self):
         check_whole("T", self.T, 2, "the sequence length")
@@ -55,6 +57,7 @@ class SingleLocation(Task[SingleLocationWorld]):
         check_p(self.p)
         check_choice("position", self.position, Literal["random", "fixed"])
         check_bool("feature", self.feature)
+        check_bool("unit_columns", self.unit_columns)
         why = "nothing would mark the token that matters when position = 'random', so keep the feature or fix the position"
         refuse("feature", self.feature, self.position == "random" and not self.feature, why)
 
@@ -70,7 +73,8 @@ class SingleLocation(Task[SingleLocationWorld]):
         repetition has seen the position of the clean data.
         """
         W_key, token_key, position_key = jax.random.split(key, 3)
-        W = jax.random.normal(W_key, (self.d, self.d)) / jnp.sqrt(self.d)
+        W = jax.random.normal(W_key, (self.d, self.d))
+        W = W / (jnp.linalg.norm(W, axis=0, keepdims=True) if self.unit_columns else jnp.sqrt(self.d))
         direction = jax.random.normal(token_key, (self.d,))
         ranks = jax.random.permutation(position_key, self.T) if self.position == "fixed" else None
         return SingleLocationWorld(W, direction / jnp.linalg.norm(direction), ranks)

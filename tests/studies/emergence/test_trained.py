@@ -8,15 +8,11 @@ import pytest
 
 from daybreak import measure, studies
 from daybreak.lab import Lab, Saved
-from daybreak.lab.sweeps import sweep
 from daybreak.measure import Interval
 from daybreak.studies import Claim, TrainedData
 from daybreak.studies.emergence import _trained
-from daybreak.tasks import SingleLocation
 from daybreak.training import Record, Run, Stop
 from tests.lab import made
-
-ROOT = Path(__file__).parent.parent.parent.parent
 
 
 def _saved(tmp_path: Path, runs: list[Run], records: list[Record]) -> list[Saved]:
@@ -46,6 +42,18 @@ def test_rows_are_runs_and_those_that_diverged_are_left_out(tmp_path: Path) -> N
     half = _trained.plateau_columns_at(saved, "clean_loss", lambda _: 0.5, "half")
     assert half["plateau_half"][:2].tolist() == pytest.approx([300, 400], abs=0.1)
     assert _trained.with_plateaus_at(table | half, "half")["plateau"][0] == half["plateau_half"][0]
+
+
+def test_a_level_relative_to_the_plateau_of_the_run_itself(tmp_path: Path) -> None:
+    """Two runs whose plateaus have different heights, and end at the same steps."""
+    low = made.record(300)
+    high = Record(low.steps, low.curves | {"clean_loss": 1.4 * low.curves["clean_loss"]}, low.outcome)
+    saved = _saved(tmp_path, [made.run(0), made.run(1)], [low, high])
+    assert _trained.plateau_height(saved[1]) == pytest.approx(1.4 * _trained.plateau_height(saved[0]), rel=0.01)
+    own = _trained.plateau_columns_at(saved, "clean_loss", _trained.own_level(0.8), "own")["plateau_own"]
+    fixed = _trained.plateau_columns_at(saved, "clean_loss", lambda _: 0.4, "fixed")["plateau_fixed"]
+    assert own[1] == pytest.approx(own[0], rel=0.002)
+    assert fixed[1] > 1.005 * fixed[0]
 
 
 def test_curves_are_thinned_and_spread(tmp_path: Path) -> None:
@@ -135,16 +143,9 @@ def test_recall_is_judged_from_eight_pairs_on_with_one_copy(runs: Any, verdict: 
     assert judged.note.endswith("As seen.")
 
 
-def test_laptop_runs_are_those_that_forecasts_are_scored_on() -> None:
-    """One lab serves both, run for run."""
-    wanted = {run.id for run in sweep.read(ROOT / "examples" / "forecast.toml") if isinstance(run.task, SingleLocation)}
-    assert wanted
-    assert wanted <= {run.id for run in _runs("fig3", "laptop")}
-
-
-@pytest.mark.parametrize("name", ["fig11", "fig12"])
-def test_curves_are_of_runs_that_figure_3_has(name: str) -> None:
-    assert {run.id for run in _runs(name, "laptop")} <= {run.id for run in _runs("fig3", "laptop")}
+@pytest.mark.parametrize(("name", "other"), [("fig11", "fig3"), ("fig12", "fig3-right"), ("fig17", "fig5")])
+def test_figures_share_runs(name: str, other: str) -> None:
+    assert {run.id for run in _runs(name, "laptop")} <= {run.id for run in _runs(other, "laptop")}
 
 
 def test_laptop_scale_is_the_papers_architecture_optimizer_and_batch() -> None:

@@ -8,6 +8,7 @@ from daybreak.studies.emergence import (
     fig2_left,
     fig2_right,
     fig3,
+    fig3_right,
     fig4,
     fig5,
     fig6,
@@ -26,7 +27,7 @@ from daybreak.studies.emergence import (
 )
 
 _FIGURES = (
-    *(fig1a, fig1b, fig1c, fig2_left, fig2_right, fig3, fig4, fig5, fig6, fig7, fig8, fig9, fig10),
+    *(fig1a, fig1b, fig1c, fig2_left, fig2_right, fig3, fig3_right, fig4, fig5, fig6, fig7, fig8, fig9, fig10),
     *(fig11, fig12, fig13, fig14, fig15, fig16, fig17),
     best_repetition,
     schedules,
