@@ -109,7 +109,7 @@ def _judge(tables: Tables) -> Findings:
         ours=f"times shorter: {text}; log of the factor grows by {_trained.format_interval(growth)}",
         verdict=_trained.all_of([faster, _trained.verdict_above(growth)]),
         note=f"Grid: {_trained.grid_of(runs, 'T', 'd', 'p')}; learning rate {rates}, the best for each d and p. Level: {_FRACTION:g} of "
-        "the height of the run's own plateau. Factors over pairs of equal seed, with 95 % intervals; < and > are bounds from censored runs. "
+        "the height of the run's own plateau. Factors over pairs of equal seed, 95 % intervals; < and > are bounds from censored runs. "
         "Holds if at the largest d one interval lies above 1 and the growth lies above zero; fails if all lie below 1, or the "
         "growth below zero.",
     )
