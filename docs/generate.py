@@ -48,16 +48,76 @@ def help_text(*verb: str) -> str:
 
 
 def reference() -> str:
-    """The page of the command."""
-    return "\n".join([_HEAD, *_sections()])
+    """The page of the command: for each verb what it does, how it is called, and a table for each group of options."""
+    return "\n".join([_HEAD, *_verb()])
 
 
-def _sections(*verb: str) -> list[str]:
-    """The help of a verb, then of the verbs below it."""
-    text = help_text(*verb)
-    title = [f"{'#' * (len(verb) + 1)} daybreak {' '.join(verb)}\n"] if verb else []
-    below = [section for name in re.findall(r"• (\S+)", text) for section in _sections(*verb, name)]
-    return [*title, f"```text\n{text}\n```\n", *below]
+def _verb(*verb: str) -> list[str]:
+    """The section of a verb, then of the verbs below it."""
+    head, *frames = re.split(r"^╭─+ (.+?) ─+╮\n", help_text(*verb), flags=re.MULTILINE)
+    usage, *sentences = (" ".join(part.split()) for part in head.strip().split("\n\n"))
+    title = f"{'#' * (len(verb) + 1)} daybreak {' '.join(verb)}\n" if verb else "## Verbs\n"
+    section = [title, f"    {usage.removeprefix('usage: ')}\n", *(_paragraph(x) for x in sentences)]
+    names = []
+    for group, body in zip(frames[::2], frames[1::2], strict=True):
+        about, rows = _rows(body)
+        rows = [(name, meaning) for name, meaning in rows if name != "-h, --help"]
+        names += [name.removeprefix("• ") for name, _ in rows if name.startswith("• ")]
+        section += [_table(group, about, rows, verb)] if rows else []
+    return [*section, *(line for name in names for line in _verb(*verb, name))]
+
+
+def _paragraph(text: str) -> str:
+    example = re.fullmatch(r"Example: (daybreak .+)", text)
+    return f"Example:\n\n    {example[1]}\n" if example else f"{_plain(text)}\n"
+
+
+def _rows(frame: str) -> tuple[str, list[tuple[str, str]]]:
+    """The text at the head of a frame, and its rows: name and meaning. A row starts at the left edge; indented lines continue it."""
+    lines = [line[2:-1].rstrip() for line in frame.splitlines() if line.startswith("│")]
+    rule = next((i for i, line in enumerate(lines) if line.startswith("───")), -1)
+    rows: list[tuple[str, str]] = []
+    for line in lines[rule + 1 :]:
+        if row := re.match(r" {0,2}((?:-|• |[A-Z]).*?)(?:  +(.*))?$", line):
+            rows.append((row[1], row[2] or ""))
+        elif rows:
+            rows[-1] = (rows[-1][0], f"{rows[-1][1]} {line.strip()}".strip())
+    return " ".join(" ".join(lines[: max(rule, 0)]).split()), rows
+
+
+def _table(group: str, about: str, rows: list[tuple[str, str]], verb: tuple[str, ...]) -> str:
+    """A group of options, or of verbs with links to their sections, as a Markdown table."""
+    if rows[0][0].startswith("• "):
+        lines = ["| verb | what it does |", "|---|---|"]
+        for name in (x.removeprefix("• ") for x, _ in rows):
+            meaning = dict(rows)[f"• {name}"].partition(" Example: ")[0]
+            anchor = "-".join(["daybreak", *verb, name])
+            lines.append(f"| [{name}](#{anchor}) | {_plain(meaning)} |")
+    else:
+        lines = ["| option | meaning | default |", "|---|---|---|"]
+        for name, meaning in rows:
+            text, default = re.fullmatch(r"(.*?)(?: ?\((?:default: (.*)|required)\))?", meaning).groups()  # pyright: ignore[reportOptionalMemberAccess]
+            shown = (
+                "required"
+                if meaning.endswith("(required)")
+                else ""
+                if default in (None, "None", "False")
+                else f"`{default}`"
+            )
+            lines.append(f"| {_code(name)} | {_plain(text)} | {shown} |")
+    title = (
+        f"**{group}.** {_plain(about)}\n\n"
+        if about
+        else ""
+        if group in ("options", "subcommands")
+        else f"**{group}**\n\n"
+    )
+    return title + "\n".join(lines) + "\n"
+
+
+def _code(name: str) -> str:
+    """An option in code type; a bar would end the cell of a table."""
+    return f"`{name.replace('{None}|', '')}`".replace("|", "\\|")
 
 
 def gallery() -> str:

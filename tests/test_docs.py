@@ -29,6 +29,17 @@ def test_generated_pages_are_up_to_date(name: str, function: str) -> None:
     assert (ROOT / "docs" / name).read_text() == page, "run 'make docs'"
 
 
+@pytest.mark.parametrize("verb", [(), ("theory",), ("train", "recall"), ("runs", "export")], ids=" ".join)
+def test_the_reference_has_every_option_of_a_verb(verb: tuple[str, ...]) -> None:
+    generate = _load(ROOT / "docs" / "generate.py")
+    options = set(re.findall(r"^│ (--[\w.-]+)", generate.help_text(*verb), re.MULTILINE))
+    page = (ROOT / "docs" / "cli.md").read_text()
+    title = f"daybreak {' '.join(verb)}" if verb else "Verbs"
+    (section,) = re.findall(rf"^#+ {title}\n(.*?)(?=^#|\Z)", page, re.MULTILINE | re.DOTALL)
+    assert options
+    assert {re.match(r"\| `(--[\w.-]+)", x)[1] for x in section.splitlines() if x.startswith("| `--")} == options  # pyright: ignore[reportOptionalSubscript]
+
+
 def test_the_tree_in_the_readme_has_every_package_and_nothing_else() -> None:
     readme = (ROOT / "README.md").read_text()
     (tree,) = re.findall(r"^    src/daybreak/\n((?:      .*\n)+)", readme, re.MULTILINE)
