@@ -3,7 +3,6 @@
 from typing import Any, final
 
 
-@final
 class RequestError(ValueError):
     """A request that cannot be carried out as asked.
 
@@ -13,6 +12,18 @@ class RequestError(ValueError):
 
 
 @final
+class UnknownKind(RequestError):  # noqa: N818
+    """A run with a task, a model or a setting that is not known here: of an extension, or of a newer version.
+
+    Args:
+        what: the unknown part, such as `task 'needle'`.
+    """
+
+    def __init__(self, what: str):
+        super().__init__(f"{what} is not known here: install the extension that has it, or update Daybreak.")
+        self.what = what
+
+
 class WorkError(RuntimeError):
     """A valid request whose work cannot be done, for example because the disk is full.
 

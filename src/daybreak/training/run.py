@@ -10,7 +10,7 @@ from typing import Any, final
 import equinox as eqx
 import jax
 
-from daybreak.errors import RequestError, refuse
+from daybreak.errors import RequestError, UnknownKind, refuse
 from daybreak.interface import Interface
 from daybreak.models import MODELS, AnyModel
 from daybreak.tasks import TASKS, Task
@@ -115,20 +115,31 @@ def to_json(run: Run) -> dict[str, Any]:
 
 
 def from_json(data: dict[str, Any]) -> Run:
-    """A run from plain data, checked as if it were new."""
+    """A run from plain data, checked as if it were new.
+
+    Raises:
+        UnknownKind: it has a task, a model or a setting that is not known here.
+        RequestError: a value is not allowed.
+    """
     if data.get("schema") != SCHEMA:
         raise RequestError(f"schema = {data.get('schema')!r} is not allowed: this version reads {SCHEMA}.")
-    task, model = ({**data[part]} for part in ("task", "model"))
-    return Run(
-        task=TASKS[task.pop("name")](**task),
-        model=MODELS[model.pop("name")](**model),
-        optimizer=Optimizer(**data["optimizer"]),
-        stop=Stop(**data["stop"]),
-        seed=data["seed"],
-        batch=data["batch"],
-        evaluation=data["evaluation"],
-        schedule=Schedule(**data.get("schedule", {})),
-    )
+    given = {name: value for name, value in data.items() if name != "schema"}
+    for part, kinds in (("task", TASKS), ("model", MODELS)):
+        name = given.get(part, {}).get("name")
+        if name not in kinds:
+            raise UnknownKind(part if name is None else f"{part} {name!r}")
+        values = {field: value for field, value in given[part].items() if field != "name"}
+        given[part] = _constructed(part, kinds[name], values)
+    for part, kind in (("optimizer", Optimizer), ("stop", Stop), ("schedule", Schedule)):
+        given[part] = _constructed(part, kind, given.get(part, {}))
+    return _constructed("run", Run, given)
+
+
+def _constructed(part: str, kind: type, values: dict[str, Any]) -> Any:
+    """A part of a run from its fields."""
+    for name in values.keys() - {field.name for field in fields(kind)}:
+        raise UnknownKind(f"setting {name!r} of the {part}")
+    return kind(**values)
 
 
 def _name(registry: dict[str, Any], thing: Any) -> str:
