@@ -69,11 +69,11 @@ def _run(seed: int, budget: int = 40) -> Run:
 
 
 def test_an_interrupted_run_resumes_to_the_same_record_bit_for_bit() -> None:
-    """Stopped after each of its evaluations, and taken up alone or in other company."""
+    """Stopped after some of its evaluations, the last one among them, and taken up alone or in other company."""
     runs = [_run(0), _run(1)]
     whole = train(runs)
     kept = [{run.id: progress.checkpoint(i) for i, run in enumerate(runs)} for progress in evaluations(runs)]
-    for checkpoints in (kept[0], kept[2], {runs[0].id: kept[1][runs[0].id], runs[1].id: kept[3][runs[1].id]}):
+    for checkpoints in (kept[0], kept[2], kept[-1], {runs[0].id: kept[1][runs[0].id], runs[1].id: kept[3][runs[1].id]}):
         for record, again in zip(whole, train(runs, checkpoints), strict=True):
             assert again.outcome == record.outcome
             np.testing.assert_array_equal(again.steps, record.steps)

@@ -48,7 +48,11 @@ class Progress:
         return self._lanes.learner(i).parameters
 
     def checkpoint(self, i: int) -> bytes:
-        """A member that still trains, as bytes from which `evaluations` can resume. Valid until the next evaluation."""
+        """A member that still trains, as bytes from which `evaluations` can resume.
+
+        Valid until the next evaluation, and after an interruption of `evaluations`: the state may then be ahead of the last
+        evaluation, by at most the steps until the next one, which is where a resumed run is evaluated first.
+        """
         return pack(self.runs[i].id, self._lanes.learner(i), self._watches[i].curves())
 
 
@@ -73,14 +77,17 @@ def train(
 
 
 def evaluations(runs: Sequence[Run], resume: Mapping[str, bytes] | None = None) -> Iterator[Progress]:
-    """Train as `train` does, and yield after every evaluation.
+    """Train as `train` does, and yield after every evaluation; once if checkpoints show that all members were done.
 
     Raises:
         DamagedCheckpoint: before any training, if a checkpoint is not one of its run.
     """
     lanes, watches = Lanes(runs), [_Watch(run) for run in runs]
     _resume(lanes, watches, resume or {})
-    while any(watch.outcome is None for watch in watches):
+    done = all(watch.outcome is not None for watch in watches)
+    if done:
+        yield _progress(runs, watches, lanes)
+    while not done:
         rows = lanes.advance(
             until=[watch.next_step for watch in watches],
             active=[watch.outcome is None for watch in watches],
@@ -89,15 +96,20 @@ def evaluations(runs: Sequence[Run], resume: Mapping[str, bytes] | None = None) 
         for watch, row in zip(watches, rows, strict=True):
             if row is not None:
                 watch.see(row)
-        yield Progress(
-            runs,
-            [watch.steps[-1] for watch in watches],
-            [watch.rows[-1] for watch in watches],
-            [watch.emerged_at for watch in watches],
-            [watch.outcome for watch in watches],
-            watches,
-            lanes,
-        )
+        done = all(watch.outcome is not None for watch in watches)
+        yield _progress(runs, watches, lanes)
+
+
+def _progress(runs: Sequence[Run], watches: "list[_Watch]", lanes: Lanes) -> Progress:
+    return Progress(
+        runs,
+        [watch.steps[-1] for watch in watches],
+        [watch.rows[-1] for watch in watches],
+        [watch.emerged_at for watch in watches],
+        [watch.outcome for watch in watches],
+        watches,
+        lanes,
+    )
 
 
 def _resume(lanes: Lanes, watches: "list[_Watch]", resume: Mapping[str, bytes]) -> None:

@@ -36,6 +36,7 @@ from daybreak.training import Run
 
 _log = logging.getLogger("daybreak.lab")
 _WAIT = 0.5  # seconds for a message, before the driver checks how long workers have been silent
+_LAST = 5.0  # seconds for the last checkpoints of workers, when interrupted
 
 
 @final
@@ -45,7 +46,7 @@ class Rules:
 
     retries: int = 2  # Times that a run is tried again after it failed.
     patience: float = 1800.0  # Seconds without a message after which a worker is killed.
-    checkpoint: float = 30.0  # Seconds between two checkpoints of a run, at least.
+    checkpoint: float = 30.0  # Seconds between two checkpoints of a run; the first ones come earlier.
 
 
 _DEFAULT = Rules()
@@ -77,6 +78,7 @@ class State:
     operations: float = 0.0  # of the runs to do
     operations_done: float = 0.0  # of those done since
     operations_before: float = 0.0  # of the runs to do, what earlier sweeps had done when they were interrupted
+    saved_steps: dict[str, int] = field(default_factory=dict)  # of the checkpoints of runs under way, by id
     began: float = field(default_factory=time.monotonic)
     under_way: dict[int, Assignment] = field(default_factory=dict)
 
@@ -132,8 +134,8 @@ def train_missing(
             lab.tidy(runs)
             todo = lab.missing(todo)  # another sweep may have written until now
             state = State(len(runs), len(runs) - len(todo))
-            with _interruptible(lab, state):
-                driver = _Driver(lab, executor, command, rules, state, on_change)
+            driver = _Driver(lab, executor, command, rules, state, on_change)
+            with _interruptible(driver):
                 driver.run(pack(todo, executor.workers, memory or executor.memory, executor.at_once))
     return state
 
@@ -172,6 +174,12 @@ class _Driver:
             self._kill_silent_workers()
             self.on_change(self.state)
 
+    def save_reached(self) -> None:
+        """Keep the steps that runs under way have reached, as far as their workers send them."""
+        for number, message in self.executor.interrupt(_LAST):
+            if number in self.state.under_way and isinstance(message, Checkpoint | Finished):
+                self._handle(number, self.state.under_way[number], message)
+
     def _queue(self, runs: dict[str, Run], operations: dict[str, float], failures: int = 0) -> None:
         assignment = Assignment(runs, operations, failures=failures)
         heapq.heappush(self._waiting, (-sum(operations[name] for name in runs), next(self._numbers), assignment))
@@ -190,9 +198,10 @@ class _Driver:
                 assignment.worker = worker
             case Advanced(statuses):
                 self._update(assignment, statuses)
-            case Checkpoint(run, data):
+            case Checkpoint(run, step, data):
                 with _writing(self.lab, self.state):
                     self.lab.save_checkpoint(assignment.unfinished[run], data)
+                self.state.saved_steps[run] = step
                 assignment.failures = 0
             case StartedOver(run, why):
                 _log.warning("run %s starts over: %s", run, why)
@@ -244,6 +253,7 @@ class _Driver:
     def _count(self, assignment: Assignment, run: str, outcome: str) -> None:
         del assignment.unfinished[run]
         assignment.statuses.pop(run, None)
+        self.state.saved_steps.pop(run, None)
         self.state.outcomes[outcome] += 1
         self.state.operations_done += assignment.operations[run]
 
@@ -254,12 +264,14 @@ def _operations(assignment: Assignment, run: str) -> float:
 
 
 @contextmanager
-def _interruptible(lab: Lab, state: State) -> Iterator[None]:
-    """The message of an interruption: what is safe, and how to continue."""
+def _interruptible(driver: _Driver) -> Iterator[None]:
+    """When interrupted, keep what has been reached; the message says what is safe, and how to continue."""
     try:
         yield
     except KeyboardInterrupt:
-        raise KeyboardInterrupt(f"Interrupted: {_safe(lab, state)}. Run the same command again to go on.") from None
+        driver.save_reached()
+        safe = _safe(driver.lab, driver.state)
+        raise KeyboardInterrupt(f"Interrupted: {safe}. Run the same command again to go on.") from None
 
 
 @contextmanager
@@ -275,4 +287,9 @@ def _writing(lab: Lab, state: State) -> Iterator[None]:
 
 
 def _safe(lab: Lab, state: State) -> str:
-    return f"{state.done:,} of {state.total:,} runs are safe in lab {str(lab.path)!r}"
+    safe = f"{state.done:,} of {state.total:,} runs are safe in lab {str(lab.path)!r}"
+    steps = state.saved_steps.values()
+    if steps:
+        reached = " to ".join(f"{step:,}" for step in sorted({min(steps), max(steps)}))
+        safe += f", and {len(steps):,} more until step {reached}"
+    return safe

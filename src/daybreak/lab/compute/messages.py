@@ -52,9 +52,10 @@ class Advanced:
 @final
 @dataclass(frozen=True)
 class Checkpoint:
-    """The state of a run in training."""
+    """The state of a run in training, and the step of its last evaluation."""
 
     run: str
+    step: int
     data: bytes
 
 
@@ -106,8 +107,8 @@ def encode(message: Job | Message) -> bytes:
             return _join("Job", head, *checkpoints.values())
         case Advanced(statuses):
             return _join("Advanced", {run: vars(status) for run, status in statuses.items()})
-        case Checkpoint(run, data):
-            return _join("Checkpoint", {"run": run}, data)
+        case Checkpoint(run, step, data):
+            return _join("Checkpoint", {"run": run, "step": step}, data)
         case Finished(run, record, seconds, device):
             head = {"run": run, "outcome": record.outcome, "seconds": seconds, "device": device}
             return _join("Finished", head, save({"step": record.steps} | record.curves))
@@ -124,7 +125,7 @@ def decode(data: bytes) -> Any:
         case "Advanced":
             return Advanced({run: RunStatus(**status) for run, status in head.items()})
         case "Checkpoint":
-            return Checkpoint(head["run"], parts[0])
+            return Checkpoint(head["run"], head["step"], parts[0])
         case "Finished":
             curves = dict(sorted(load(parts[0]).items()))  # as compiled programs order them; safetensors keeps no order
             record = Record(curves.pop("step"), curves, head["outcome"])
