@@ -17,7 +17,7 @@ PACKED = pack("a" * 16, LEARNER, CURVES)
 
 
 def test_what_is_packed_comes_back() -> None:
-    learner, curves = unpack("a" * 16, LEARNER, PACKED)
+    learner, curves, _ = unpack("a" * 16, LEARNER, PACKED)
     for name, x in LEARNER.items():
         np.testing.assert_array_equal(learner[name], x)
     assert curves.keys() == CURVES.keys()
@@ -40,7 +40,7 @@ def test_a_flipped_bit_is_noticed_or_harmless(at: int, bit: int) -> None:
     flipped = bytearray(PACKED)
     flipped[at] ^= 1 << bit
     try:
-        learner, curves = unpack("a" * 16, LEARNER, bytes(flipped))
+        learner, curves, _ = unpack("a" * 16, LEARNER, bytes(flipped))
     except DamagedCheckpoint:
         return
     np.testing.assert_array_equal(learner["weight"], LEARNER["weight"])

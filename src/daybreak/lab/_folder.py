@@ -8,6 +8,9 @@ from daybreak.lab._files import sha256
 from daybreak.lab.result import DamageError, unseal
 
 RUN, CURVES, RESULT, CHECKPOINT = "run.json", "curves.parquet", "result.json", "checkpoint.safetensors"
+STATE = "state.safetensors"
+KEPT = {"parameters": "parameters.safetensors", "maps": "maps.safetensors"}
+"""Files that a run has if it was asked to keep them."""
 
 
 class RunFolder(NamedTuple):
@@ -34,6 +37,15 @@ def read(folder: Path) -> RunFolder:
         raise DamageError(f"{RUN} belongs to another run")
     curves = None if document["outcome"] == "failed" else _checked(folder, CURVES, document)
     return RunFolder(json.loads(run), document, curves)
+
+
+def kept(folder: Path, what: str, document: dict[str, Any]) -> bytes | None:
+    """A file that a run was asked to keep; None if it was not.
+
+    Raises:
+        DamageError: it is not what was written.
+    """
+    return _checked(folder, KEPT[what], document) if KEPT[what] in document["files"] else None
 
 
 def _checked(folder: Path, name: str, document: dict[str, Any]) -> bytes:

@@ -32,6 +32,11 @@ class DamageError(Exception):
 
 
 @final
+class OtherRecordError(Exception):
+    """A run was trained again, and its record is not the one that is stored."""
+
+
+@final
 class NewerError(Exception):
     """A document of a newer schema than this version reads."""
 

@@ -9,13 +9,14 @@ import itertools
 import logging
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from typing import final
 
 from daybreak.errors import WorkError
 from daybreak.lab._marker import check_lab
+from daybreak.lab.compute import reuse
 from daybreak.lab.compute.cohorts import Cohort, pack
 from daybreak.lab.compute.executor import Executor
 from daybreak.lab.compute.messages import (
@@ -31,7 +32,8 @@ from daybreak.lab.compute.messages import (
     StartedOver,
 )
 from daybreak.lab.lock import locked
-from daybreak.lab.store import Lab
+from daybreak.lab.result import OtherRecordError
+from daybreak.lab.store import Keep, Lab
 from daybreak.training import Run
 
 _log = logging.getLogger("daybreak.lab")
@@ -74,6 +76,7 @@ class State:
 
     total: int
     existing: int = 0  # done before this sweep began
+    reused: int = 0  # of those done since, those whose record was that of a run with another budget
     outcomes: Counter[str] = field(default_factory=Counter)  # of the runs done since
     operations: float = 0.0  # of the runs to do
     operations_done: float = 0.0  # of those done since
@@ -104,17 +107,19 @@ def train_missing(
     command: str,
     memory: float | None = None,
     rules: Rules = _DEFAULT,
+    keep: Collection[Keep] = (),
     on_change: Callable[[State], None] = lambda state: None,
 ) -> State:
     """Compute what a lab does not have yet. After an interruption, the same call continues.
 
     Args:
-        runs: all of them; those in the lab are not computed again, unless they had failed.
+        runs: all of them; those in the lab are not computed again, unless they had failed or lack what is to be kept.
         lab: where they are kept.
         executor: computes them.
         command: what a person typed to get this, for the record.
         memory: bytes that a worker may plan with; by default the executor's own limit.
         rules: retries, patience and checkpoints.
+        keep: files to keep of every run, besides its record.
         on_change: called after every wait for messages, with the state of the sweep.
 
     Raises:
@@ -123,7 +128,7 @@ def train_missing(
         KeyboardInterrupt: when interrupted; its message says what is safe and how to continue.
     """
     check_lab(lab.path)  # before anything in it is read or changed
-    todo = lab.missing(runs)
+    todo = lab.missing(runs, keep)
     if not todo:
         lab.tidy(runs)
         return State(len(runs), len(runs))
@@ -131,12 +136,14 @@ def train_missing(
         executor.open()  # before the lab is touched: a wrong address must not create one
         with locked(lab.path):
             lab.open()
-            lab.tidy(runs)
-            todo = lab.missing(todo)  # another sweep may have written until now
+            todo = lab.missing(todo, keep)  # another sweep may have written until now
+            unfinished = {run.id for run in todo}
+            lab.tidy([run for run in runs if run.id not in unfinished])
             state = State(len(runs), len(runs) - len(todo))
-            driver = _Driver(lab, executor, command, rules, state, on_change)
+            driver = _Driver(lab, executor, command, rules, tuple(keep), state, on_change)
             with _interruptible(driver):
-                driver.run(pack(todo, executor.workers, memory or executor.memory, executor.at_once))
+                left = driver.reuse(todo)
+                driver.run(pack(left, executor.workers, memory or executor.memory, executor.at_once) if left else [])
     return state
 
 
@@ -150,13 +157,34 @@ class _Driver:
         executor: Executor,
         command: str,
         rules: Rules,
+        keep: tuple[Keep, ...],
         state: State,
         on_change: Callable[[State], None],
     ):
         self.lab, self.executor, self.command = lab, executor, command
-        self.rules, self.state, self.on_change = rules, state, on_change
+        self.rules, self.keep, self.state, self.on_change = rules, keep, state, on_change
+        self._sources: dict[
+            str, str
+        ] = {}  # by the id of a run: the run with a smaller budget from whose end it goes on
         self._numbers = itertools.count()
         self._waiting: list[tuple[float, int, Assignment]] = []
+
+    def reuse(self, runs: Sequence[Run]) -> list[Run]:
+        """Save the records that runs with other budgets determine; returns the runs that are to be trained."""
+        others, left = reuse.relatives(self.lab, runs), []
+        for run in runs:
+            found = others.get(run.id, [])
+            with _writing(self.lab, self.state):
+                record = reuse.reuse(self.lab, run, found, command=self.command, keep=self.keep)
+            if record is not None:
+                self.state.outcomes[record.outcome] += 1
+                self.state.reused += 1
+                continue
+            source = reuse.longest(self.lab, run, found, keep=self.keep)
+            if source is not None:
+                self._sources[run.id] = source
+            left.append(run)
+        return left
 
     def run(self, cohorts: Sequence[Cohort]) -> None:
         """Until every run is done or has failed for good."""
@@ -186,10 +214,19 @@ class _Driver:
 
     def _submit_next(self) -> None:
         _, number, assignment = heapq.heappop(self._waiting)
-        stored = {name: self.lab.load_checkpoint(run) for name, run in assignment.unfinished.items()}
+        stored = {name: self._checkpoint(run) for name, run in assignment.unfinished.items()}
         checkpoints = {name: data for name, data in stored.items() if data is not None}
         self.state.under_way[number] = assignment
-        self.executor.submit(number, Job(tuple(assignment.unfinished.values()), checkpoints, self.rules.checkpoint))
+        runs = tuple(assignment.unfinished.values())
+        self.executor.submit(number, Job(runs, checkpoints, self.rules.checkpoint, self.keep))
+
+    def _checkpoint(self, run: Run) -> bytes | None:
+        data = self.lab.load_checkpoint(run)
+        if data is None and run.id in self._sources:
+            data = reuse.checkpoint(self.lab, run, self._sources[run.id])
+            if data is None:
+                del self._sources[run.id]
+        return data
 
     def _handle(self, number: int, assignment: Assignment, message: Message) -> None:
         assignment.message_time = time.monotonic()
@@ -205,12 +242,8 @@ class _Driver:
                 assignment.failures = 0
             case StartedOver(run, why):
                 _log.warning("run %s starts over: %s", run, why)
-            case Finished(run, record, seconds, device):
-                with _writing(self.lab, self.state):
-                    self.lab.save(
-                        assignment.unfinished[run], record, seconds=seconds, command=self.command, device=device
-                    )
-                self._count(assignment, run, record.outcome)
+            case Finished():
+                self._save(assignment, message)
                 assignment.failures = 0
             case Ended(None):
                 del self.state.under_way[number]
@@ -219,6 +252,25 @@ class _Driver:
             case Died(why):
                 # The first time the cause may be elsewhere. A second time without progress, it may be one of the members.
                 self._retry(number, assignment, f"The worker died: {why}", separately=assignment.failures > 0)
+
+    def _save(self, assignment: Assignment, done: Finished) -> None:
+        outcome = done.record.outcome
+        try:
+            with _writing(self.lab, self.state):
+                self.lab.save(
+                    assignment.unfinished[done.run],
+                    done.record,
+                    seconds=done.seconds,
+                    command=self.command,
+                    device=done.device,
+                    kept=done.kept,
+                    state=done.state,
+                    from_run=self._sources.get(done.run),
+                )
+        except OtherRecordError as error:
+            _log.warning(str(error))
+            outcome = "failed"
+        self._count(assignment, done.run, outcome)
 
     def _update(self, assignment: Assignment, statuses: Mapping[str, RunStatus]) -> None:
         before, assignment.statuses = assignment.statuses, dict(statuses)

@@ -2,14 +2,15 @@
 
 import time
 import traceback
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import final
 
 import numpy as np
 
 from daybreak.lab.compute.messages import Advanced, Checkpoint, Ended, Finished, Job, Message, RunStatus, StartedOver
 from daybreak.lab.provenance import device
-from daybreak.training import DamagedCheckpoint, Progress, Run, evaluations
+from daybreak.lab.store import Keep
+from daybreak.training import DamagedCheckpoint, Progress, Run, evaluations, maps, trained
 
 _REPORT = 0.5  # seconds between two reports of progress, at least
 _FIRST = 2.0  # seconds until the first checkpoint, at least: most first runs last less than a minute
@@ -41,7 +42,8 @@ def _train(job: Job) -> Iterator[Message]:
                 continue
             seconds = (time.monotonic() - began) / len(job.runs)
             for i in [i for i in training if progress.outcomes[i] is not None]:
-                yield Finished(training.pop(i).id, progress.record(i), seconds, device())
+                kept, state = _kept(progress, i, job.keep), progress.state(i)
+                yield Finished(training.pop(i).id, progress.record(i), seconds, device(), kept, state)
             if training and rhythm.due():
                 yield from _checkpoints(training, progress)
                 rhythm.taken()
@@ -83,6 +85,15 @@ class _Rhythm:
         self._distance = min(self._every, max(2 * self._distance, _SHARE * (self._last - self._asked)))
 
 
+def _kept(progress: Progress, i: int, keep: Collection[Keep]) -> dict[Keep, bytes]:
+    """The files to keep of a member that is done."""
+    files: dict[Keep, Callable[[], bytes]] = {
+        "parameters": lambda: trained.encode(progress.parameters(i)),
+        "maps": lambda: maps.encode(progress.maps(i)),
+    }
+    return {what: files[what]() for what in keep}
+
+
 def _status(progress: Progress, i: int) -> RunStatus:
     row = progress.rows[i]
     accuracy = float(row["clean_accuracy"]) if "clean_accuracy" in row else None
@@ -95,7 +106,7 @@ def _evaluations(job: Job) -> Iterator[Progress | StartedOver]:
     resume = dict(job.checkpoints)
     while True:
         try:
-            yield from evaluations(job.runs, resume)
+            yield from evaluations(job.runs, resume, keep_maps="maps" in job.keep)
         except DamagedCheckpoint as damage:
             del resume[damage.run_id]
             yield StartedOver(damage.run_id, str(damage))
