@@ -14,7 +14,7 @@ import os
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
@@ -79,6 +79,9 @@ class AnswersAtOnce:
 
     def kill(self, number: int) -> None:
         pass
+
+    def interrupt(self, seconds: float) -> Iterator[Event]:
+        return iter(())
 
     def submit(self, number: int, job: Job) -> None:
         answers = [Finished(run.id, self._record, 0.0, "none") for run in job.runs]

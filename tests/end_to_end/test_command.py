@@ -86,12 +86,33 @@ def test_interrupted_it_prints_one_sentence_and_exits_130(tmp_path: Path) -> Non
     ) as process:
         while not (tmp_path / "results").exists():  # made when the study starts
             time.sleep(0.1)
-        while process.poll() is None:  # one that arrives while a library is imported is lost; a user presses again
-            os.kill(process.pid, signal.SIGINT)
-            time.sleep(2)
+        os.kill(process.pid, signal.SIGINT)
         _, err = process.communicate(timeout=120)
-    assert process.returncode in (130, -signal.SIGINT)  # pressed again while Python exits: also 130 to a shell
+    assert process.returncode == 130
     assert err == INTERRUPTED
+
+
+def test_an_interrupt_while_a_library_is_imported_waits_for_the_import(tmp_path: Path) -> None:
+    """Interrupted in the middle of its import, NumPy raises an ImportError, or crashes."""
+    code = """
+import os
+
+def interrupt(event, arguments):
+    global pressed
+    if event == "import" and arguments[0] == "numpy._core._multiarray_umath" and not pressed:
+        pressed = True
+        os.kill(os.getpid(), signal.SIGINT)
+
+pressed = False
+sys.addaudithook(interrupt)
+code = main(["train", "toy", "--lab", "lab"])
+sys.exit(code if pressed else "NumPy was not imported")
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", HEED + code], cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False
+    )
+    assert (done.returncode, done.stderr) == (130, INTERRUPTED)
+    assert not list(tmp_path.iterdir()), "it had not begun"
 
 
 def test_an_interrupt_where_python_cannot_raise_is_sent_again(tmp_path: Path) -> None:

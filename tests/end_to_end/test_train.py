@@ -4,11 +4,14 @@ import json
 import shlex
 import signal
 import subprocess
+import sys
 import time
 from pathlib import Path
 
 import pytest
 
+from daybreak.lab import Lab
+from daybreak.lab.reading.progress import run_curves
 from tests.end_to_end.test_command import COMMAND
 
 SMALL = shlex.split(
@@ -64,6 +67,34 @@ def test_killed_in_the_middle_it_goes_on_to_the_same_bits(tmp_path: Path) -> Non
     before = {path: path.stat().st_mtime_ns for path in (tmp_path / "killed").rglob("*.json")}
     assert _finish(_start(*SMALL, cwd=tmp_path, lab="killed"))[0] == 0
     assert {path: path.stat().st_mtime_ns for path in (tmp_path / "killed").rglob("*.json")} == before
+
+
+def test_ctrl_c_saves_the_step_that_was_reached(tmp_path: Path) -> None:
+    """Long before the first checkpoint of the rules; interrupted while it trains, in the middle of a step."""
+    code = "from daybreak.cli import main; import signal, sys; signal.signal(2, signal.default_int_handler); sys.exit(main())"
+    endless = [*SMALL[: SMALL.index("--stop.budget")], "--stop.budget", "1000000", "--stop.level", "0", "--seeds", "2"]
+    process = subprocess.Popen(
+        [sys.executable, "-c", code, *endless, "--batch", "8", "--evaluation", "32", "--checkpoint", "1000"],
+        cwd=tmp_path,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    while len(list(tmp_path.glob("lab/runs/*/checkpoint.safetensors"))) < 2:  # the first, after two seconds
+        assert process.poll() is None, process.communicate()
+        time.sleep(0.02)
+    lab = Lab(tmp_path / "lab")
+    before = {name: len(run_curves(lab, name).steps) for name in lab.unfinished()}
+    time.sleep(0.5)
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 130
+    after = {name: run_curves(lab, name).steps for name in lab.unfinished()}
+    assert all(len(after[name]) > count for name, count in before.items())
+    steps = " to ".join(f"{step:,}" for step in sorted({int(x[-1]) for x in after.values()}))
+    assert err == (
+        f"daybreak: Interrupted: 0 of 2 runs are safe in lab 'lab', and 2 more until step {steps}. "
+        "Run the same command again to go on.\n"
+    )
 
 
 @pytest.mark.parametrize(

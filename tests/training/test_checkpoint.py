@@ -17,7 +17,7 @@ PACKED = pack("a" * 16, LEARNER, CURVES)
 
 
 def test_what_is_packed_comes_back() -> None:
-    learner, curves = unpack("a" * 16, LEARNER, PACKED)
+    learner, curves, _ = unpack("a" * 16, LEARNER, PACKED)
     for name, x in LEARNER.items():
         np.testing.assert_array_equal(learner[name], x)
     assert curves.keys() == CURVES.keys()
@@ -40,7 +40,7 @@ def test_a_flipped_bit_is_noticed_or_harmless(at: int, bit: int) -> None:
     flipped = bytearray(PACKED)
     flipped[at] ^= 1 << bit
     try:
-        learner, curves = unpack("a" * 16, LEARNER, bytes(flipped))
+        learner, curves, _ = unpack("a" * 16, LEARNER, bytes(flipped))
     except DamagedCheckpoint:
         return
     np.testing.assert_array_equal(learner["weight"], LEARNER["weight"])
@@ -69,11 +69,11 @@ def _run(seed: int, budget: int = 40) -> Run:
 
 
 def test_an_interrupted_run_resumes_to_the_same_record_bit_for_bit() -> None:
-    """Stopped after each of its evaluations, and taken up alone or in other company."""
+    """Stopped after some of its evaluations, the last one among them, and taken up alone or in other company."""
     runs = [_run(0), _run(1)]
     whole = train(runs)
     kept = [{run.id: progress.checkpoint(i) for i, run in enumerate(runs)} for progress in evaluations(runs)]
-    for checkpoints in (kept[0], kept[2], {runs[0].id: kept[1][runs[0].id], runs[1].id: kept[3][runs[1].id]}):
+    for checkpoints in (kept[0], kept[2], kept[-1], {runs[0].id: kept[1][runs[0].id], runs[1].id: kept[3][runs[1].id]}):
         for record, again in zip(whole, train(runs, checkpoints), strict=True):
             assert again.outcome == record.outcome
             np.testing.assert_array_equal(again.steps, record.steps)

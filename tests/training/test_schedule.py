@@ -69,6 +69,9 @@ def test_a_switch_is_the_constant_run_until_then() -> None:
 def test_a_ramp_shows_less_and_less() -> None:
     (record,) = train([_run(Schedule("ramp", 40))])
     np.testing.assert_allclose(record.curves["repetition"], [1, 0.75, 0.5, 0.25, 0, 0, 0])
+    clean, repeated = record.curves["clean_loss"], record.curves["repeated_loss"]
+    expected = record.curves["repetition"] * repeated + (1 - record.curves["repetition"]) * clean
+    np.testing.assert_allclose(record.curves["train_loss"], expected, rtol=1e-6)
 
 
 def test_an_adaptive_run_repeats_then_emerges() -> None:
@@ -87,8 +90,11 @@ def test_an_adaptive_run_repeats_then_emerges() -> None:
     assert np.all(np.diff(shown) <= 0)
     assert (shown[0], shown[-1]) == (1, 0)
     at = int(np.argmin(shown))
-    loss = record.curves["train_loss"]
+    loss = record.curves["repeated_loss"]
     assert loss[at - 1] <= 0.2 * loss[0]
+    like_training, clean = record.curves["train_loss"], record.curves["clean_loss"]
+    np.testing.assert_array_equal(like_training, np.where(shown == 1, loss, clean))
+    assert np.all(clean[at:] != loss[at:]), "the data that are no longer trained on give another loss"
 
 
 @pytest.mark.parametrize(

@@ -13,18 +13,22 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, redirect_stderr
 from difflib import get_close_matches
 from importlib import import_module
-from threading import Timer
+from threading import Timer, current_thread, main_thread
+from traceback import walk_stack
+from types import FrameType
 from typing import Any
 
 from daybreak import __version__
 from daybreak.cli._help import VERBS, overview
 from daybreak.errors import RequestError, WorkError
 
+_IMPORTING = "<frozen importlib._bootstrap>"  # where frames of a running import are
+
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; returns its exit code."""
     try:
-        with _no_interrupt_lost():
+        with _no_interrupt_lost(), _no_import_interrupted():
             _run(list(sys.argv[1:] if arguments is None else arguments))
             sys.stdout.flush()
     except RequestError as error:
@@ -60,6 +64,27 @@ def _no_interrupt_lost() -> Iterator[None]:
         yield
     finally:
         sys.unraisablehook = usual
+
+
+@contextmanager
+def _no_import_interrupted() -> Iterator[None]:
+    """A Ctrl-C that arrives while a module is imported is sent again a moment later: interrupted, NumPy crashes."""
+    before = signal.getsignal(signal.SIGINT)
+    if current_thread() is not main_thread() or before is not signal.default_int_handler:  # ignored, as by nohup
+        yield
+        return
+
+    def handle(number: int, frame: FrameType | None) -> None:
+        if any(x.f_code.co_filename == _IMPORTING for x, _ in walk_stack(frame)):
+            Timer(0.05, os.kill, (os.getpid(), signal.SIGINT)).start()
+        else:
+            raise KeyboardInterrupt
+
+    signal.signal(signal.SIGINT, handle)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def _run(arguments: list[str]) -> None:

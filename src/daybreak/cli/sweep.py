@@ -55,7 +55,9 @@ class Sweep:
         WholeNumber, tyro.conf.arg(help="Times a run is tried again before it is recorded as failed.")
     ] = 2
     patience: Annotated[float, tyro.conf.arg(help="Seconds without a message after which a worker is killed.")] = 1800.0
-    checkpoint: Annotated[float, tyro.conf.arg(help="Seconds between two checkpoints of a run, at least.")] = 30.0
+    checkpoint: Annotated[
+        float, tyro.conf.arg(help="Seconds between two checkpoints; the first ones come earlier.")
+    ] = 30.0
     dry_run: Annotated[
         bool,
         tyro.conf.FlagCreatePairsOff,

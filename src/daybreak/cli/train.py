@@ -42,7 +42,9 @@ class _Training:
     seeds: Annotated[WholeNumber, tyro.conf.arg(help="Networks to train, each with another seed.")] = 1
     seed: Annotated[WholeNumber, tyro.conf.arg(help="The first seed.")] = 0
     lab: Annotated[FolderPath, tyro.conf.arg(metavar="DIR", help="Folder in which runs are kept.")] = Path("lab")
-    checkpoint: Annotated[float, tyro.conf.arg(help="Seconds between two checkpoints, at least.")] = 30.0
+    checkpoint: Annotated[
+        float, tyro.conf.arg(help="Seconds between two checkpoints; the first ones come earlier.")
+    ] = 30.0
     plot: Annotated[
         Path | None, tyro.conf.arg(metavar="FILE", help="Draw the curves to this PNG, PDF or SVG file.")
     ] = None

@@ -10,7 +10,10 @@ from daybreak.lab._settings import level
 from daybreak.lab.result import DamageError, unseal, without_level
 
 RUN, CURVES, RESULT, CHECKPOINT = "run.json", "curves.parquet", "result.json", "checkpoint.safetensors"
-FILES = (RESULT, CHECKPOINT, CURVES, RUN)
+STATE = "state.safetensors"
+KEPT = {"parameters": "parameters.safetensors", "maps": "maps.safetensors"}
+"""Files that a run has if it was asked to keep them."""
+FILES = (RESULT, CHECKPOINT, STATE, *KEPT.values(), CURVES, RUN)
 """All that a lab writes to a run's folder, in the order in which it is deleted: a run is first not done, then not there."""
 
 _LARGEST = 2**26  # bytes of a checkpoint's header
@@ -52,6 +55,15 @@ def evaluations(folder: Path) -> int:
         return max((x["shape"][0] for name, x in header.items() if name.startswith("curves.")), default=0)
     except (OSError, struct.error, ValueError, KeyError, TypeError, IndexError, AttributeError):
         return 0
+
+
+def kept(folder: Path, what: str, document: dict[str, Any]) -> bytes | None:
+    """A file that a run was asked to keep; None if it was not.
+
+    Raises:
+        DamageError: it is not what was written.
+    """
+    return _checked(folder, KEPT[what], document) if KEPT[what] in document["files"] else None
 
 
 def _checked(folder: Path, name: str, document: dict[str, Any]) -> bytes:

@@ -10,7 +10,7 @@ from typing import Any
 
 import daybreak
 
-PROVENANCE = ("daybreak", "commit", "jax", "jaxlib", "python", "device", "command", "time", "seconds")
+PROVENANCE = ("daybreak", "commit", "jax", "jaxlib", "python", "device", "command", "time", "seconds", "from_run")
 
 
 @cache
@@ -22,14 +22,18 @@ def device() -> str:
     return f"{first.platform}: {first.device_kind}"
 
 
-def provenance(*, seconds: float, command: str, device: str) -> dict[str, Any]:
-    """How a result was produced, apart from the run itself."""
+def provenance(*, seconds: float, command: str, device: str, from_run: str | None = None) -> dict[str, Any]:
+    """How a result was produced, apart from the run itself.
+
+    `from_run` is the run with another budget whose record it shares, or whose end it started from; left out if there is none.
+    """
     return {
         **_software(),
         "device": device,
         "command": command,
         "time": datetime.now(UTC).isoformat(timespec="seconds"),
         "seconds": round(seconds, 3),
+        **({} if from_run is None else {"from_run": from_run}),
     }
 
 

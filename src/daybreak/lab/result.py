@@ -37,6 +37,11 @@ class DamageError(WorkError):
 
 
 @final
+class OtherRecordError(Exception):
+    """A run was trained again, and its record is not the one that is stored."""
+
+
+@final
 class NewerError(Exception):
     """A document of a newer schema than this version reads."""
 

@@ -4,6 +4,9 @@
                   curves.parquet           what was measured
                   result.json              its outcome; written last: a run is done if and only if this file exists
                   checkpoint.safetensors   the state of an unfinished run
+                  state.safetensors        the end of a run whose budget was spent: one with a larger budget goes on from it. May be
+                                           removed; it contains its own digest
+                  parameters.safetensors, maps.safetensors   if the run was asked to keep them; `result.json` has their digests
     LAB/daybreak-lab.json                  marks the folder as a lab
     LAB/.daybreak-scratch/                 files being written
     LAB/damaged/<id>.<n>/                  folders with a file that is not what was written, and why.txt
@@ -20,30 +23,35 @@ Readers need no lock and change nothing: no file, no folder, no time of a file. 
 called `open`, also writes the index and sets damaged folders aside. Two labs merge by copying `runs/*`.
 """
 
+import json
 import logging
 import time
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, final
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Literal, final
 
 import pyarrow as pa
 from numpy.typing import NDArray
 
 from daybreak.errors import RequestError
 from daybreak.lab import _files, _folder, curves, index, result
-from daybreak.lab._folder import CHECKPOINT, CURVES, FILES, RESULT, RUN, RunFolder
+from daybreak.lab._folder import CHECKPOINT, CURVES, FILES, KEPT, RESULT, RUN, STATE, RunFolder
 from daybreak.lab._marker import MARKER, SCRATCH, check_lab, ids, is_id
 from daybreak.lab.index import Index
 from daybreak.lab.provenance import device as this_device
 from daybreak.lab.provenance import provenance
-from daybreak.lab.result import DamageError, NewerError, Result
+from daybreak.lab.result import DamageError, NewerError, OtherRecordError, Result
 
 if TYPE_CHECKING:
     from daybreak.training import Record, Run
+    from daybreak.training.maps import Maps
+    from daybreak.training.trained import TrainedModel
 
+Keep = Literal["parameters", "maps"]
 _log = logging.getLogger("daybreak.lab")
 _PAUSE, _SHARE = (
     10.0,
@@ -61,12 +69,41 @@ class Saved:
         record: what was measured; None if the run failed.
         result: its outcome, in short.
         document: all of `result.json`: provenance, and the traceback of a run that failed.
+        folder: where its files are.
     """
 
     settings: dict[str, Any]
     record: "Record | None"
     result: Result
     document: dict[str, Any]
+    folder: Path | None = None
+
+    def model(self) -> "TrainedModel":
+        """The network at the end of the run: a function of inputs. Needs a run that was trained with `--keep parameters`."""
+        from daybreak.training.trained import TrainedModel
+
+        return TrainedModel.decode(self.run, self.kept("parameters"))
+
+    def maps(self) -> "Maps":
+        """Attention maps of a few clean examples around the transition. Needs a run that was trained with `--keep maps`."""
+        from daybreak.training.maps import decode
+
+        return decode(self.kept("maps"))
+
+    def kept(self, what: Keep) -> bytes:
+        """A file that the run was asked to keep.
+
+        Raises:
+            RequestError: it was not asked to.
+            DamageError: the file is not what was written.
+        """
+        content = None if self.folder is None else _folder.kept(self.folder, what, self.document)
+        if content is None:
+            raise RequestError(
+                f"run {self.result.id} has not kept its {what}: give --keep {what} to the command that trained it, and it is "
+                "trained again to the same record."
+            )
+        return content
 
     @cached_property
     def run(self) -> "Run":
@@ -131,8 +168,19 @@ class Lab:
             self.query()
             self._due = time.monotonic() + max(_PAUSE, _SHARE * (time.monotonic() - start))
 
-    def save(self, run: "Run", record: "Record", *, seconds: float, command: str, device: str | None = None) -> None:
-        """Keep what a run has measured, and remove its checkpoint. A run that is already kept stays as it is.
+    def save(
+        self,
+        run: "Run",
+        record: "Record",
+        *,
+        seconds: float,
+        command: str,
+        device: str | None = None,
+        kept: Mapping[Keep, bytes] = MappingProxyType({}),
+        state: bytes | None = None,
+        from_run: str | None = None,
+    ) -> None:
+        """Keep what a run has measured, and remove its checkpoint. A run that is already kept stays as it is; it gets files to keep.
 
         Args:
             run: what was asked for.
@@ -140,9 +188,22 @@ class Lab:
             seconds: how long it took.
             command: the command line that asked for it.
             device: what it was computed on, see `lab.device`; by default what this process computes on.
+            kept: files that were asked for, by what they contain.
+            state: its end, if a run with a larger budget can go on from it.
+            from_run: a run with another budget whose record it shares, or whose end it started from.
+
+        Raises:
+            OtherRecordError: there are files to keep, and the run is already kept with another record.
         """
-        source = provenance(seconds=seconds, command=command, device=device or this_device())
-        self._commit(run, curves.encode(record.steps, record.curves), result.measurement(run, record), source)
+        source = provenance(seconds=seconds, command=command, device=device or this_device(), from_run=from_run)
+        content = curves.encode(record.steps, record.curves)
+        files = {KEPT[what]: data for what, data in kept.items()}
+        if self._has(run.id):
+            self._add(run.id, content, files)
+        elif state is not None:
+            (self._runs / run.id).mkdir(exist_ok=True)
+            _files.write(self._runs / run.id / STATE, state, self._aside, lasting=False)
+        self._commit(run, content, result.measurement(run, record), source, files)
 
     def save_failure(
         self, run: "Run", traceback: str, *, seconds: float, command: str, device: str | None = None
@@ -173,12 +234,33 @@ class Lab:
         """Whether the run is done, did not fail, and is undamaged."""
         return self._has(run.id)
 
-    def missing(self, runs: "Sequence[Run]") -> "list[Run]":
-        """Those of many runs that the lab does not have; by the index, and so faster than one by one."""
+    def load_state(self, name: str) -> bytes | None:
+        """The end of a run whose budget was spent, as it was given to `save`; None if there is none."""
+        try:
+            return (self._runs / name / STATE).read_bytes()
+        except FileNotFoundError:
+            return None
+
+    def remove_states(self, names: Iterable[str] | None = None) -> int:
+        """Remove the ends of runs, of all by default; returns how many bytes that frees. Records stay.
+
+        Only a run with a larger budget misses them: it starts at step 0.
+        """
+        freed = 0
+        for name in ids(self._runs) if names is None else names:
+            file = self._runs / name / STATE
+            if is_id(name) and file.exists():
+                freed += file.stat().st_size
+                file.unlink(missing_ok=True)
+        return freed
+
+    def missing(self, runs: "Sequence[Run]", keep: Collection[Keep] = ()) -> "list[Run]":
+        """Those of many runs that the lab does not have, or without files to keep; by the index, and so faster than one by one."""
         table = self.query()
         outcomes = zip(table["id"].to_pylist(), table["outcome"].to_pylist(), strict=True) if table.num_rows else ()
         done = {name for name, outcome in outcomes if outcome != "failed"}
-        return [run for run in runs if run.id not in done and not self._is_there(run)]
+        left = {run.id for run in runs if run.id not in done and not self._is_there(run)}
+        return [run for run in runs if run.id in left or (keep and not self._keeps(run.id, keep))]
 
     def tidy(self, runs: "Sequence[Run]") -> None:
         """Remove checkpoints of runs that are done: their writer was killed between its last two steps."""
@@ -199,7 +281,8 @@ class Lab:
         record = None
         if folder.curves is not None:
             record = Record(*curves.decode(folder.curves), folder.document["outcome"])
-        return Saved(folder.settings, record, result.from_document(folder.document), folder.document)
+        brief = result.from_document(folder.document)
+        return Saved(folder.settings, record, brief, folder.document, self._runs / name)
 
     def columns_of(self, name: str) -> dict[str, NDArray] | None:
         """The curves of a finished run as plain columns, `step`, `clean_loss`, `attention_1_2` and so on; None if it failed."""
@@ -278,7 +361,39 @@ class Lab:
             folder.rmdir()
         return left
 
-    def _commit(self, run: "Run", record: bytes | None, document: dict[str, Any], source: dict[str, Any]) -> None:
+    def _add(self, name: str, record: bytes, files: Mapping[str, bytes]) -> None:
+        """Files to keep of a run that is done, if it was trained again to the record that it has."""
+        folder = self._finished(name)
+        if not files:
+            return
+        if _files.sha256(record) != folder.document["files"][CURVES]:
+            source = folder.document["provenance"]
+            raise OtherRecordError(
+                f"run {name} was trained again, and its record is not the one in the lab, which stays: nothing else was kept. "
+                f"The last bits depend on device and threads; that record was made on {source['device']!r} by "
+                f"{source['command']!r}."
+            )
+        path = self._runs / name
+        for file, content in files.items():
+            _files.write(path / file, content, self._aside, lasting=False)
+        document = json.loads((path / RESULT).read_bytes())
+        del document["sha256"]
+        document["files"] |= {file: _files.sha256(content) for file, content in files.items()}
+        _files.write(path / RESULT, result.seal(document), self._aside, lasting=True)
+
+    def _keeps(self, name: str, keep: Collection[Keep]) -> bool:
+        folder = self._read(name)
+        files = {} if folder is None else folder.document["files"]
+        return all(KEPT[x] in files and index.stamp(f"{self._runs}/{name}/{KEPT[x]}") for x in keep)
+
+    def _commit(
+        self,
+        run: "Run",
+        record: bytes | None,
+        document: dict[str, Any],
+        source: dict[str, Any],
+        kept: Mapping[str, bytes] = MappingProxyType({}),
+    ) -> None:
         from daybreak.training import canonical
 
         name = run.id
@@ -289,7 +404,7 @@ class Lab:
             return
         folder.mkdir(exist_ok=True)
         lasting = checkpoint.exists()
-        files = {RUN: canonical(run)} if record is None else {RUN: canonical(run), CURVES: record}
+        files = {RUN: canonical(run)} if record is None else {RUN: canonical(run), CURVES: record, **kept}
         for file, content in files.items():
             _files.write(folder / file, content, self._aside, lasting=lasting)
         digests = {file: _files.sha256(content) for file, content in files.items()}

@@ -14,3 +14,4 @@ from daybreak.training.schedule import Schedule as Schedule
 from daybreak.training.train import Progress as Progress
 from daybreak.training.train import evaluations as evaluations
 from daybreak.training.train import train as train
+from daybreak.training.train import within as within

@@ -6,7 +6,7 @@ Arrays have names such as `learner.parameters.block0.query.weight`, so that any 
 import hashlib
 import json
 import struct
-from typing import Any, final
+from typing import Any, NamedTuple, final
 
 import jax
 import numpy as np
@@ -28,27 +28,64 @@ class DamagedCheckpoint(Exception):  # noqa: N818
         self.run_id = run_id
 
 
-def pack(run_id: str, learner: PyTree, curves: Arrays) -> bytes:
-    """The state of a run, and its curves so far."""
-    arrays = _named(learner) | {f"curves.{name}": np.asarray(x, order="C") for name, x in curves.items()}
-    header = {"schema": SCHEMA, "run": run_id, "digest": _digest(run_id, arrays)}
-    return save(arrays, {"daybreak": json.dumps(header)})
+class Unpacked(NamedTuple):
+    """A checkpoint: the state of a run, its curves so far, and its attention maps if they are kept."""
+
+    learner: PyTree
+    curves: Arrays
+    maps: Arrays
 
 
-def unpack(run_id: str, like: PyTree, data: bytes) -> tuple[PyTree, Arrays]:
-    """State and curves from bytes; the state has the tree structure of `like`."""
+def pack(run_id: str, learner: PyTree, curves: Arrays, maps: Arrays | None = None) -> bytes:
+    """The state of a run, its curves so far, and the attention maps kept so far."""
+    return _sealed(run_id, _under("learner", named(learner)) | _under("curves", curves) | _under("maps", maps or {}))
+
+
+def unpack(run_id: str, like: PyTree, data: bytes) -> Unpacked:
+    """A checkpoint from bytes; the state has the tree structure of `like`."""
     arrays = _checked(run_id, data)
-    wanted = _named(like)
-    if {name: x.shape for name, x in wanted.items()} != {k: x.shape for k, x in arrays.items() if k in wanted}:
+    wanted, leaves = named(like), _part("learner", arrays)
+    if {name: x.shape for name, x in wanted.items()} != {name: x.shape for name, x in leaves.items()}:
         raise DamagedCheckpoint(run_id, "its parameters do not fit the run's model")
-    learner = jax.tree.unflatten(jax.tree.structure(like), [arrays[name] for name in wanted])
-    return learner, {name.removeprefix("curves."): x for name, x in arrays.items() if name not in wanted}
+    learner = jax.tree.unflatten(jax.tree.structure(like), [leaves[name] for name in wanted])
+    return Unpacked(learner, _part("curves", arrays), _part("maps", arrays))
 
 
 def curves(run_id: str, data: bytes) -> Arrays:
     """The curves so far."""
-    arrays = _checked(run_id, data)
-    return {name.removeprefix("curves."): x for name, x in arrays.items() if name.startswith("curves.")}
+    return _part("curves", _checked(run_id, data))
+
+
+def relabelled(data: bytes, old: str, new: str) -> bytes:
+    """The state of a run as a checkpoint of another one, which differs from it only in its budget."""
+    return _sealed(new, _checked(old, data))
+
+
+def named(tree: PyTree) -> Arrays:
+    """The leaves of a tree by their names."""
+    return {name: _plain(x) for name, x in zip(names(tree), jax.tree.leaves(tree), strict=True)}
+
+
+def names(tree: PyTree) -> list[str]:
+    """The names of the leaves of a tree: their paths, such as `block0.query.weight`."""
+    return [jax.tree_util.keystr(path, simple=True, separator=".") for path, _ in jax.tree.leaves_with_path(tree)]
+
+
+def _plain(x: Any) -> NDArray[Any]:
+    return np.asarray(x, order="C")
+
+
+def _under(part: str, arrays: Arrays) -> Arrays:
+    return {f"{part}.{name}": _plain(x) for name, x in arrays.items()}
+
+
+def _part(part: str, arrays: Arrays) -> Arrays:
+    return {name.removeprefix(f"{part}."): x for name, x in arrays.items() if name.startswith(f"{part}.")}
+
+
+def _sealed(run_id: str, arrays: Arrays) -> bytes:
+    header = {"schema": SCHEMA, "run": run_id, "digest": _digest(run_id, arrays)}
+    return save(arrays, {"daybreak": json.dumps(header)})
 
 
 def _checked(run_id: str, data: bytes) -> Arrays:
@@ -60,12 +97,6 @@ def _checked(run_id: str, data: bytes) -> Arrays:
     if header.get("digest") != _digest(run_id, arrays):
         raise DamagedCheckpoint(run_id, "its digest does not match its contents")
     return arrays
-
-
-def _named(learner: PyTree) -> Arrays:
-    leaves = jax.tree.leaves_with_path(learner)
-    keys = [jax.tree_util.keystr(path, simple=True, separator=".") for path, _ in leaves]
-    return {f"learner.{key}": np.asarray(x, order="C") for key, (_, x) in zip(keys, leaves, strict=True)}
 
 
 def _read(run_id: str, data: bytes) -> tuple[dict[str, Any], Arrays]:

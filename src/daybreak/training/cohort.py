@@ -14,7 +14,7 @@ from jaxtyping import Array, Bool, Int, Key, PRNGKeyArray, PyTree
 
 from daybreak.errors import RequestError
 from daybreak.tasks import Example
-from daybreak.training.evaluate import EvaluationSets, evaluate, evaluation_sets, parts
+from daybreak.training.evaluate import EvaluationSets, evaluate, evaluation_sets, parts, scheduled
 from daybreak.training.run import Run, shape, without_stop
 from daybreak.training.schedule import with_repetition
 
@@ -103,8 +103,7 @@ def _advance(
 ):
     def row_of(learner: Learner) -> dict[str, Array]:
         row = evaluate(run, learner.parameters, world_and_data.world, world_and_data.evaluation)
-        scheduled = run.schedule.name != "constant"
-        return row | ({"repetition": run.schedule.fraction(learner.step, repeats)} if scheduled else {})
+        return row if run.schedule.name == "constant" else scheduled(row, run.schedule.fraction(learner.step, repeats))
 
     def go() -> tuple[Learner, dict[str, Array]]:
         start = learner, _order(run, learner.step)

@@ -21,7 +21,7 @@ _PATIENCE = 0.25  # fraction of the budget without any evidence after which a ru
 class RepetitionControl:
     """Decides if the next training data repeat.
 
-    It reads `train_loss`, on data that repeat, and `clean_loss`, on data that do not: in either phase, the loss on the data
+    It reads `repeated_loss`, on data that repeat, and `clean_loss`, on data that do not: in either phase, the loss on the data
     that the run is trained on. `repeats` holds the current decision.
     """
 
@@ -39,9 +39,10 @@ class RepetitionControl:
         if self._schedule.name not in ("adaptive", "budget"):
             return
         self._steps.append(step)
-        self._rows.append(row)
+        # A checkpoint of version 0.1.0 has rows in which `train_loss` always was the loss on repeated data.
+        self._rows.append({"repeated_loss": row["train_loss"], **row})
         if self.repeats:
-            if has_left_plateau(self._curve("train_loss", self._since), self._schedule.restore_below):
+            if has_left_plateau(self._curve("repeated_loss", self._since), self._schedule.restore_below):
                 self._height = float(np.median(self._curve("clean_loss", self._since)))
                 self._duration = step - self._steps[self._since]
                 self._switch()

@@ -77,6 +77,18 @@ def evaluate(run: Run, parameters: PyTree, world: PyTree, sets: EvaluationSets) 
     return row
 
 
+def scheduled(row: dict[str, Array], repetition: Float[Array, ""]) -> dict[str, Array]:
+    """A row of a run with a schedule. Of its training data now, only the fraction `repetition` repeats: so its scores `train_…`
+    are those of such a mixture, and the loss on data that all repeat gets a name of its own.
+    """
+    mixed = {
+        f"train_{name}": repetition * row[f"train_{name}"] + (1 - repetition) * row[f"clean_{name}"]
+        for name in ("loss", "accuracy")
+        if f"train_{name}" in row
+    }
+    return row | mixed | {"repeated_loss": row["train_loss"], "repetition": repetition}
+
+
 def _first(examples: Example) -> Example:
     return jax.tree.map(lambda x: x[0], examples)
 

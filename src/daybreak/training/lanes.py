@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from daybreak._machine import cores
 from daybreak.training.cohort import Learner, WorldAndData, advance, begin, check_alike, stack
+from daybreak.training.maps import ProbeMaps, probe_maps
 from daybreak.training.run import Run
 
 Row = dict[str, NDArray[np.floating] | np.floating]
@@ -42,6 +43,12 @@ class Lanes:
     def learner(self, i: int) -> Learner:
         """The state of member `i`, until `advance` is called again."""
         return jax.tree.map(lambda x: np.asarray(x[i % self._width]), self._learners[i // self._width])
+
+    def maps(self, i: int) -> ProbeMaps:
+        """The attention maps of member `i` for its probe batch."""
+        lane, member = divmod(i, self._width)
+        sets = self.worlds_and_data[lane].evaluation
+        return probe_maps(self._members[lane], self._learners[lane].parameters, sets, jnp.array(member))
 
     def put(self, learners: Sequence[Learner]) -> None:
         """Replace the states of all members."""

@@ -18,7 +18,7 @@ class Record:
         steps: steps of training before each evaluation; the first is 0.
         curves: by name, one row per evaluation: `clean_loss`, `train_loss`, `clean_accuracy` and `train_accuracy` where the
             task has one, `attention` (layers, heads) to relevant positions and `entropy` (layers, heads); of a run with
-            a schedule, `repetition`: the fraction of examples that repeat.
+            a schedule, `repetition`: the fraction of examples that repeat, and `repeated_loss`: on data that all repeat.
         outcome: whether it emerged, spent its budget before that (censored), spent it as asked because its stop rule has no
             level (completed), or diverged.
     """

@@ -55,6 +55,11 @@ class Schedule(eqx.Module):
         """Whether it changes at a step that is fixed in advance."""
         return self.name in ("switch", "ramp")
 
+    @property
+    def depends_on_budget(self) -> bool:
+        """Whether its decisions depend on the budget of the run: then runs with other budgets train differently from the start."""
+        return self.name == "budget"
+
     def check(self, task: Task[Any]) -> None:
         """Refuse a task whose repetition cannot be scheduled, or that has none."""
         if self.name == "constant":

@@ -8,9 +8,10 @@ import numpy as np
 from jaxtyping import PyTree
 from numpy.typing import NDArray
 
-from daybreak.training.checkpoint import pack, unpack
+from daybreak.training.checkpoint import DamagedCheckpoint, pack, unpack
 from daybreak.training.control import RepetitionControl
 from daybreak.training.lanes import Lanes, Row
+from daybreak.training.maps import MapHistory, ProbeMaps
 from daybreak.training.record import Outcome, Record
 from daybreak.training.run import Run
 from daybreak.training.watched import watched
@@ -48,8 +49,31 @@ class Progress:
         return self._lanes.learner(i).parameters
 
     def checkpoint(self, i: int) -> bytes:
-        """A member that still trains, as bytes from which `evaluations` can resume. Valid until the next evaluation."""
-        return pack(self.runs[i].id, self._lanes.learner(i), self._watches[i].curves())
+        """A member that still trains, as bytes from which `evaluations` can resume.
+
+        Valid until the next evaluation, and after an interruption of `evaluations`: the state may then be ahead of the last
+        evaluation, by at most the steps until the next one, which is where a resumed run is evaluated first.
+        """
+        watch = self._watches[i]
+        return pack(self.runs[i].id, self._lanes.learner(i), watch.curves(), watch.maps and watch.maps.arrays())
+
+    def state(self, i: int) -> bytes | None:
+        """The end of a member that would go on with a larger budget, as a checkpoint; None of one that would not, or not equally.
+
+        A last row that is not at a multiple of `every` is left out: a longer run is not evaluated there.
+        """
+        run, watch = self.runs[i], self._watches[i]
+        if not watch.spent or run.schedule.depends_on_budget:
+            return None
+        rows = len(watch.rows) - (run.stop.budget % run.stop.every > 0)
+        curves = {name: x[:rows] for name, x in watch.curves().items()}
+        return pack(run.id, self._lanes.learner(i), curves, watch.maps and watch.maps.arrays())
+
+    def maps(self, i: int) -> MapHistory:
+        """The attention maps of a member, of `evaluations` that keep them."""
+        maps = self._watches[i].maps
+        assert maps is not None  # noqa: S101
+        return maps
 
 
 def train(
@@ -72,32 +96,59 @@ def train(
     return [progress.record(i) for i in range(len(runs))]
 
 
-def evaluations(runs: Sequence[Run], resume: Mapping[str, bytes] | None = None) -> Iterator[Progress]:
-    """Train as `train` does, and yield after every evaluation.
+def evaluations(
+    runs: Sequence[Run], resume: Mapping[str, bytes] | None = None, *, keep_maps: bool = False
+) -> Iterator[Progress]:
+    """Train as `train` does, and yield after every evaluation; once if checkpoints show that all members were done.
 
     Raises:
         DamagedCheckpoint: before any training, if a checkpoint is not one of its run.
     """
-    lanes, watches = Lanes(runs), [_Watch(run) for run in runs]
+    lanes, watches = Lanes(runs), [_Watch(run, keep_maps) for run in runs]
     _resume(lanes, watches, resume or {})
-    while any(watch.outcome is None for watch in watches):
+    done = all(watch.outcome is not None for watch in watches)
+    if done:
+        yield _progress(runs, watches, lanes)
+    while not done:
         rows = lanes.advance(
             until=[watch.next_step for watch in watches],
             active=[watch.outcome is None for watch in watches],
             repeats=[watch.control.repeats for watch in watches],
         )
-        for watch, row in zip(watches, rows, strict=True):
+        for i, (watch, row) in enumerate(zip(watches, rows, strict=True)):
             if row is not None:
                 watch.see(row)
-        yield Progress(
-            runs,
-            [watch.steps[-1] for watch in watches],
-            [watch.rows[-1] for watch in watches],
-            [watch.emerged_at for watch in watches],
-            [watch.outcome for watch in watches],
-            watches,
-            lanes,
-        )
+                if watch.wants_maps:
+                    watch.add_maps(lanes.maps(i))
+        done = all(watch.outcome is not None for watch in watches)
+        yield _progress(runs, watches, lanes)
+
+
+def _progress(runs: Sequence[Run], watches: "list[_Watch]", lanes: Lanes) -> Progress:
+    return Progress(
+        runs,
+        [watch.steps[-1] for watch in watches],
+        [watch.rows[-1] for watch in watches],
+        [watch.emerged_at for watch in watches],
+        [watch.outcome for watch in watches],
+        watches,
+        lanes,
+    )
+
+
+def within(run: Run, record: Record) -> Record | None:
+    """The record of a run, from that of a run that differs only in its budget; None if that does not determine it.
+
+    It does if the run ends, by its own rule, at an evaluation that the other one also has.
+    """
+    watch = _Watch(run)
+    for at, step in enumerate(record.steps.tolist()):
+        if step != watch.next_step:  # a last row that is not at a multiple of `every`: of this budget, or of the other
+            return None
+        watch.see({name: x[at] for name, x in record.curves.items()})
+        if watch.outcome is not None:
+            return Record(np.array(watch.steps), watch.curves(), watch.outcome)
+    return None
 
 
 def _resume(lanes: Lanes, watches: "list[_Watch]", resume: Mapping[str, bytes]) -> None:
@@ -107,17 +158,22 @@ def _resume(lanes: Lanes, watches: "list[_Watch]", resume: Mapping[str, bytes]) 
     learners = [lanes.learner(i) for i in range(len(watches))]
     for i, watch in enumerate(watches):
         if watch.run.id in resume:
-            learners[i], curves = unpack(watch.run.id, learners[i], resume[watch.run.id])
+            learners[i], curves, maps = unpack(watch.run.id, learners[i], resume[watch.run.id])
             for at in range(len(curves["clean_loss"])):
                 watch.see({name: x[at] for name, x in curves.items()})
+            if watch.maps is not None:
+                if not maps:
+                    raise DamagedCheckpoint(watch.run.id, "it has no attention maps, and they are to be kept")
+                watch.maps.restore(maps)
     lanes.put(learners)
 
 
 class _Watch:
     """The rows of one run so far, and the decision when it ends."""
 
-    def __init__(self, run: Run):
+    def __init__(self, run: Run, keep_maps: bool = False):
         self.run = run
+        self.maps = MapHistory(run.stop) if keep_maps else None
         self.control = RepetitionControl(run.schedule, run.stop.level, run.stop.budget)
         self.steps: list[int] = []
         self.rows: list[Row] = []
@@ -141,6 +197,23 @@ class _Watch:
         else:
             self.control.see(step, row)
         self.next_step = next(self._ahead, step)
+
+    @property
+    def spent(self) -> bool:
+        """Whether it ended only because its budget was spent: with a larger one it would go on."""
+        if self.outcome in (None, "diverged"):
+            return False
+        return self.emerged_at is None or self.steps[-1] < self.emerged_at * (1 + self.run.stop.margin)
+
+    @property
+    def wants_maps(self) -> bool:
+        """Whether the attention maps of the last evaluation are to be kept."""
+        return self.maps is not None and self.maps.wants(self.steps[-1], self.emerged_at)
+
+    def add_maps(self, maps: ProbeMaps) -> None:
+        """Keep the attention maps of the last evaluation."""
+        assert self.maps is not None  # noqa: S101
+        self.maps.add(self.steps[-1], self.emerged_at, maps)
 
     def curves(self) -> dict[str, NDArray[np.floating]]:
         return {name: np.stack([row[name] for row in self.rows]) for name in sorted(self.rows[0])}

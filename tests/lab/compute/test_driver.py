@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import resource
 import shutil
 import signal
@@ -17,6 +18,7 @@ from daybreak.errors import RequestError, WorkError
 from daybreak.lab import Lab
 from daybreak.lab.compute.driver import Rules, State
 from daybreak.lab.lock import locked
+from daybreak.lab.reading.progress import run_curves
 from daybreak.training import Run, Stop
 from tests.lab.compute.sweeping import RUNS, carry_out, measurements
 
@@ -137,8 +139,12 @@ def test_interrupted_it_says_what_is_safe(programs: Path, tmp_path: Path) -> Non
     with pytest.raises(KeyboardInterrupt) as stop:
         carry_out(tmp_path, programs, on_change=interrupt)
     done = len(list((tmp_path / "runs").glob("*/result.json")))
-    assert str(stop.value) == (
-        f"Interrupted: {done} of 24 runs are safe in lab {str(tmp_path)!r}. Run the same command again to go on."
+    begun = len(list((tmp_path / "runs").glob("*/checkpoint.safetensors")))
+    assert re.fullmatch(
+        f"Interrupted: {done} of 24 runs are safe in lab {str(tmp_path)!r}"
+        + (f", and {begun} more until step [0-9]+( to [0-9]+)?" if begun else "")
+        + r"\. Run the same command again to go on\.",
+        str(stop.value),
     )
     assert not _workers()
 
@@ -197,3 +203,21 @@ def test_a_full_disk_stops_the_sweep_and_loses_nothing(undisturbed: Path, progra
     state = carry_out(lab, programs)
     assert (state.existing, state.outcomes.total()) == (done, 24 - done)
     assert measurements(lab) == measurements(undisturbed)
+
+
+def test_interrupted_workers_send_the_step_that_they_have_reached(programs: Path, tmp_path: Path) -> None:
+    """With rules by which no checkpoint would come for hours."""
+    long = [replace(run, stop=Stop(budget=2**30, every=10, level=0.0)) for run in RUNS[:2]]
+    first: dict[str, int] = {}
+
+    def interrupt(state: State) -> None:
+        (assignment,) = state.under_way.values()
+        first.update({name: x.step for name, x in assignment.statuses.items()})
+        if any(first.values()):
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt, match=r"0 of 2 runs are safe .*, and 2 more until step"):
+        carry_out(tmp_path, programs, runs=long, rules=Rules(checkpoint=1e6), on_change=interrupt)
+    for run in long:
+        assert run_curves(Lab(tmp_path), run.id).steps[-1] >= first[run.id]
+    assert not _workers()

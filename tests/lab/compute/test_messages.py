@@ -23,8 +23,8 @@ from tests.lab.compute.sweeping import RUNS
 SMALL = [
     Started("worker 1"),
     Advanced({"a": RunStatus(1, 0.5, None, 0.1, None), "b": RunStatus(20, 0.01, 1.0, 0.9, 10)}),
-    Checkpoint("a", b"\x00\xff"),
-    Checkpoint("a", b""),
+    Checkpoint("a", 20, b"\x00\xff"),
+    Checkpoint("a", 0, b""),
     StartedOver("a", "it was rubbish"),
     Ended(),
     Ended("Traceback: é"),

@@ -1,6 +1,7 @@
 """How the runs of a lab are computed.
 
 driver      trains what a lab does not have, and keeps what is measured
+reuse       what the lab already has of the runs to train: those that differ only in their budget
 cohorts     which runs are trained together; `cost`, `programs`: their operations and memory, their compiled programs
 executor    the interface of executors; `inline`, `local`, `ray`: this process, processes of this machine, a cluster
 messages    between driver and workers

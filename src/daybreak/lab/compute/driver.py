@@ -9,13 +9,14 @@ import itertools
 import logging
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from typing import final
 
 from daybreak.errors import WorkError
 from daybreak.lab._marker import check_lab
+from daybreak.lab.compute import reuse
 from daybreak.lab.compute.cohorts import Cohort, pack
 from daybreak.lab.compute.executor import Executor
 from daybreak.lab.compute.messages import (
@@ -31,11 +32,13 @@ from daybreak.lab.compute.messages import (
     StartedOver,
 )
 from daybreak.lab.lock import locked
-from daybreak.lab.store import Lab
+from daybreak.lab.result import OtherRecordError
+from daybreak.lab.store import Keep, Lab
 from daybreak.training import Run
 
 _log = logging.getLogger("daybreak.lab")
 _WAIT = 0.5  # seconds for a message, before the driver checks how long workers have been silent
+_LAST = 5.0  # seconds for the last checkpoints of workers, when interrupted
 
 
 @final
@@ -45,7 +48,7 @@ class Rules:
 
     retries: int = 2  # Times that a run is tried again after it failed.
     patience: float = 1800.0  # Seconds without a message after which a worker is killed.
-    checkpoint: float = 30.0  # Seconds between two checkpoints of a run, at least.
+    checkpoint: float = 30.0  # Seconds between two checkpoints of a run; the first ones come earlier.
 
 
 _DEFAULT = Rules()
@@ -73,10 +76,12 @@ class State:
 
     total: int
     existing: int = 0  # done before this sweep began
+    reused: int = 0  # of those done since, those whose record was that of a run with another budget
     outcomes: Counter[str] = field(default_factory=Counter)  # of the runs done since
     operations: float = 0.0  # of the runs to do
     operations_done: float = 0.0  # of those done since
     operations_before: float = 0.0  # of the runs to do, what earlier sweeps had done when they were interrupted
+    saved_steps: dict[str, int] = field(default_factory=dict)  # of the checkpoints of runs under way, by id
     began: float = field(default_factory=time.monotonic)
     under_way: dict[int, Assignment] = field(default_factory=dict)
 
@@ -102,17 +107,19 @@ def train_missing(
     command: str,
     memory: float | None = None,
     rules: Rules = _DEFAULT,
+    keep: Collection[Keep] = (),
     on_change: Callable[[State], None] = lambda state: None,
 ) -> State:
     """Compute what a lab does not have yet. After an interruption, the same call continues.
 
     Args:
-        runs: all of them; those in the lab are not computed again, unless they had failed.
+        runs: all of them; those in the lab are not computed again, unless they had failed or lack what is to be kept.
         lab: where they are kept.
         executor: computes them.
         command: what a person typed to get this, for the record.
         memory: bytes that a worker may plan with; by default the executor's own limit.
         rules: retries, patience and checkpoints.
+        keep: files to keep of every run, besides its record.
         on_change: called after every wait for messages, with the state of the sweep.
 
     Raises:
@@ -121,19 +128,21 @@ def train_missing(
         KeyboardInterrupt: when interrupted; its message says what is safe and how to continue.
     """
     check_lab(lab.path)  # before anything in it is read or changed
-    todo = lab.missing(runs)
+    todo = lab.missing(runs, keep)
     if not todo:
         lab.tidy(runs)
         return State(len(runs), len(runs))
     with closing(executor):
         executor.open()  # before the lab is touched: a wrong address must not create one
         with locked(lab.path), closing(lab.open()):
-            lab.tidy(runs)
-            todo = lab.missing(todo)  # another sweep may have written until now
+            todo = lab.missing(todo, keep)  # another sweep may have written until now
+            unfinished = {run.id for run in todo}
+            lab.tidy([run for run in runs if run.id not in unfinished])
             state = State(len(runs), len(runs) - len(todo))
-            with _interruptible(lab, state):
-                driver = _Driver(lab, executor, command, rules, state, on_change)
-                driver.run(pack(todo, executor.workers, memory or executor.memory, executor.at_once))
+            driver = _Driver(lab, executor, command, rules, tuple(keep), state, on_change)
+            with _interruptible(driver):
+                left = driver.reuse(todo)
+                driver.run(pack(left, executor.workers, memory or executor.memory, executor.at_once) if left else [])
     return state
 
 
@@ -147,13 +156,34 @@ class _Driver:
         executor: Executor,
         command: str,
         rules: Rules,
+        keep: tuple[Keep, ...],
         state: State,
         on_change: Callable[[State], None],
     ):
         self.lab, self.executor, self.command = lab, executor, command
-        self.rules, self.state, self.on_change = rules, state, on_change
+        self.rules, self.keep, self.state, self.on_change = rules, keep, state, on_change
+        self._sources: dict[
+            str, str
+        ] = {}  # by the id of a run: the run with a smaller budget from whose end it goes on
         self._numbers = itertools.count()
         self._waiting: list[tuple[float, int, Assignment]] = []
+
+    def reuse(self, runs: Sequence[Run]) -> list[Run]:
+        """Save the records that runs with other budgets determine; returns the runs that are to be trained."""
+        others, left = reuse.relatives(self.lab, runs), []
+        for run in runs:
+            found = others.get(run.id, [])
+            with _writing(self.lab, self.state):
+                record = reuse.reuse(self.lab, run, found, command=self.command, keep=self.keep)
+            if record is not None:
+                self.state.outcomes[record.outcome] += 1
+                self.state.reused += 1
+                continue
+            source = reuse.longest(self.lab, run, found, keep=self.keep)
+            if source is not None:
+                self._sources[run.id] = source
+            left.append(run)
+        return left
 
     def run(self, cohorts: Sequence[Cohort]) -> None:
         """Until every run is done or has failed for good."""
@@ -172,16 +202,31 @@ class _Driver:
             self.lab.update_index()
             self.on_change(self.state)
 
+    def save_reached(self) -> None:
+        """Keep the steps that runs under way have reached, as far as their workers send them."""
+        for number, message in self.executor.interrupt(_LAST):
+            if number in self.state.under_way and isinstance(message, Checkpoint | Finished):
+                self._handle(number, self.state.under_way[number], message)
+
     def _queue(self, runs: dict[str, Run], operations: dict[str, float], failures: int = 0) -> None:
         assignment = Assignment(runs, operations, failures=failures)
         heapq.heappush(self._waiting, (-sum(operations[name] for name in runs), next(self._numbers), assignment))
 
     def _submit_next(self) -> None:
         _, number, assignment = heapq.heappop(self._waiting)
-        stored = {name: self.lab.load_checkpoint(run) for name, run in assignment.unfinished.items()}
+        stored = {name: self._checkpoint(run) for name, run in assignment.unfinished.items()}
         checkpoints = {name: data for name, data in stored.items() if data is not None}
         self.state.under_way[number] = assignment
-        self.executor.submit(number, Job(tuple(assignment.unfinished.values()), checkpoints, self.rules.checkpoint))
+        runs = tuple(assignment.unfinished.values())
+        self.executor.submit(number, Job(runs, checkpoints, self.rules.checkpoint, self.keep))
+
+    def _checkpoint(self, run: Run) -> bytes | None:
+        data = self.lab.load_checkpoint(run)
+        if data is None and run.id in self._sources:
+            data = reuse.checkpoint(self.lab, run, self._sources[run.id])
+            if data is None:
+                del self._sources[run.id]
+        return data
 
     def _handle(self, number: int, assignment: Assignment, message: Message) -> None:
         assignment.message_time = time.monotonic()
@@ -190,18 +235,15 @@ class _Driver:
                 assignment.worker = worker
             case Advanced(statuses):
                 self._update(assignment, statuses)
-            case Checkpoint(run, data):
+            case Checkpoint(run, step, data):
                 with _writing(self.lab, self.state):
                     self.lab.save_checkpoint(assignment.unfinished[run], data)
+                self.state.saved_steps[run] = step
                 assignment.failures = 0
             case StartedOver(run, why):
                 _log.warning("run %s starts over: %s", run, why)
-            case Finished(run, record, seconds, device):
-                with _writing(self.lab, self.state):
-                    self.lab.save(
-                        assignment.unfinished[run], record, seconds=seconds, command=self.command, device=device
-                    )
-                self._count(assignment, run, record.outcome)
+            case Finished():
+                self._save(assignment, message)
                 assignment.failures = 0
             case Ended(None):
                 del self.state.under_way[number]
@@ -210,6 +252,25 @@ class _Driver:
             case Died(why):
                 # The first time the cause may be elsewhere. A second time without progress, it may be one of the members.
                 self._retry(number, assignment, f"The worker died: {why}", separately=assignment.failures > 0)
+
+    def _save(self, assignment: Assignment, done: Finished) -> None:
+        outcome = done.record.outcome
+        try:
+            with _writing(self.lab, self.state):
+                self.lab.save(
+                    assignment.unfinished[done.run],
+                    done.record,
+                    seconds=done.seconds,
+                    command=self.command,
+                    device=done.device,
+                    kept=done.kept,
+                    state=done.state,
+                    from_run=self._sources.get(done.run),
+                )
+        except OtherRecordError as error:
+            _log.warning(str(error))
+            outcome = "failed"
+        self._count(assignment, done.run, outcome)
 
     def _update(self, assignment: Assignment, statuses: Mapping[str, RunStatus]) -> None:
         before, assignment.statuses = assignment.statuses, dict(statuses)
@@ -244,6 +305,7 @@ class _Driver:
     def _count(self, assignment: Assignment, run: str, outcome: str) -> None:
         del assignment.unfinished[run]
         assignment.statuses.pop(run, None)
+        self.state.saved_steps.pop(run, None)
         self.state.outcomes[outcome] += 1
         self.state.operations_done += assignment.operations[run]
 
@@ -254,12 +316,14 @@ def _operations(assignment: Assignment, run: str) -> float:
 
 
 @contextmanager
-def _interruptible(lab: Lab, state: State) -> Iterator[None]:
-    """The message of an interruption: what is safe, and how to continue."""
+def _interruptible(driver: _Driver) -> Iterator[None]:
+    """When interrupted, keep what has been reached; the message says what is safe, and how to continue."""
     try:
         yield
     except KeyboardInterrupt:
-        raise KeyboardInterrupt(f"Interrupted: {_safe(lab, state)}. Run the same command again to go on.") from None
+        driver.save_reached()
+        safe = _safe(driver.lab, driver.state)
+        raise KeyboardInterrupt(f"Interrupted: {safe}. Run the same command again to go on.") from None
 
 
 @contextmanager
@@ -275,4 +339,9 @@ def _writing(lab: Lab, state: State) -> Iterator[None]:
 
 
 def _safe(lab: Lab, state: State) -> str:
-    return f"{state.done:,} of {state.total:,} runs are safe in lab {str(lab.path)!r}"
+    safe = f"{state.done:,} of {state.total:,} runs are safe in lab {str(lab.path)!r}"
+    steps = state.saved_steps.values()
+    if steps:
+        reached = " to ".join(f"{step:,}" for step in sorted({min(steps), max(steps)}))
+        safe += f", and {len(steps):,} more until step {reached}"
+    return safe

@@ -1,6 +1,6 @@
 """The interface of an executor: one machine and a cluster look the same to the driver."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple, Protocol, runtime_checkable
 
 from daybreak.lab.compute.messages import Job, Message
@@ -50,6 +50,10 @@ class Executor(Protocol):
 
     def events(self, timeout: float) -> Sequence[Event]:
         """Messages of workers; waits at most `timeout` seconds for the first."""
+        ...
+
+    def interrupt(self, seconds: float) -> Iterator[Event]:
+        """Have the workers stop and send what they can within some seconds: checkpoints of the runs in training."""
         ...
 
     def kill(self, number: int) -> None:

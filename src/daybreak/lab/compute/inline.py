@@ -1,7 +1,7 @@
 """The executor that is this process itself: one cohort at a time, on all of its cores."""
 
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from typing import final
 
 import jax
@@ -19,7 +19,7 @@ class InlineExecutor:
     """Computes when asked for events. A job that hangs makes this process hang, as with any command."""
 
     def __init__(self) -> None:
-        self._jobs: dict[int, Iterator[Message]] = {}
+        self._jobs: dict[int, Generator[Message, None, None]] = {}
 
     def open(self) -> None:
         """Let JAX keep compiled programs. If it cannot, it compiles again: no reason for a warning."""
@@ -59,11 +59,22 @@ class InlineExecutor:
             del self._jobs[number]
         return []
 
+    def interrupt(self, seconds: float) -> Iterator[Event]:
+        """Checkpoints of the job under way, however long they take: nobody else could make them."""
+        for number, messages in list(self._jobs.items()):
+            try:
+                message = messages.throw(KeyboardInterrupt)
+                while True:
+                    yield Event(number, message)
+                    message = next(messages)
+            except (KeyboardInterrupt, StopIteration):
+                continue
+
     def kill(self, number: int) -> None:
         """Forget a job."""
         self._jobs.pop(number, None)
 
 
-def _messages(job: Job) -> Iterator[Message]:
+def _messages(job: Job) -> Generator[Message, None, None]:
     yield Started("this process")
     yield from work(job)

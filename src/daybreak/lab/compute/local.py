@@ -12,7 +12,8 @@ import socket
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
+import time
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import final
 
@@ -86,6 +87,15 @@ class LocalExecutor:
             self._receive(key.data)
         events, self._events = self._events, []
         return events
+
+    def interrupt(self, seconds: float) -> Iterator[Event]:
+        """Each worker ends its step and sends checkpoints; one that takes longer is left to `close`."""
+        for worker in self._slots:
+            if worker is not None and worker.job is not None:
+                worker.interrupt()
+        end = time.monotonic() + seconds
+        while any(worker is not None and worker.job is not None for worker in self._slots) and time.monotonic() < end:
+            yield from self.events(0.1)
 
     def kill(self, number: int) -> None:
         """Kill the worker that has the job."""
@@ -175,6 +185,10 @@ class _Worker:
         how = f"was killed by {signal.Signals(-code).name}" if code < 0 else f"ended with {code}"
         self._output.seek(max(0, self._output.seek(0, os.SEEK_END) - 4000))
         return f"its process {how}\n{self._output.read().decode(errors='replace')}".rstrip()
+
+    def interrupt(self) -> None:
+        """As Ctrl-C would, which does not reach it: `work` then yields checkpoints."""
+        self._process.send_signal(signal.SIGINT)
 
     def end(self) -> None:
         """Kill it, if it still runs."""

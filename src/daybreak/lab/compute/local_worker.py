@@ -7,6 +7,7 @@ It ends when the driver does: one of its threads always listens to the socket.
 
 import os
 import queue
+import signal
 import socket
 import sys
 import threading
@@ -19,6 +20,9 @@ from daybreak.lab.compute._frames import receive, send
 def main(arguments: Sequence[str]) -> None:
     """Train jobs until the driver closes the socket."""
     descriptor, *cores = (int(x) for x in arguments)
+    signal.signal(
+        signal.SIGINT, signal.default_int_handler
+    )  # how the driver asks for checkpoints, if it ignores SIGINT too
     _machine.pin(cores)  # before JAX counts the cores
     driver = socket.socket(fileno=descriptor)
     jobs: queue.SimpleQueue[bytes] = queue.SimpleQueue()

@@ -3,11 +3,12 @@
 import json
 import struct
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, final
 
 from safetensors.numpy import load, save
 
+from daybreak.lab.store import Keep
 from daybreak.training import Record, Run, from_json, to_json
 
 
@@ -18,7 +19,8 @@ class Job:
 
     runs: tuple[Run, ...]
     checkpoints: Mapping[str, bytes]  # by the id of a run
-    every: float  # seconds between two checkpoints of a run, at least
+    every: float  # seconds between two checkpoints of a run; the first ones come earlier
+    keep: tuple[Keep, ...] = ()  # files to keep of each run; no part of the run, whose id does not depend on them
 
 
 @final
@@ -52,9 +54,10 @@ class Advanced:
 @final
 @dataclass(frozen=True)
 class Checkpoint:
-    """The state of a run in training."""
+    """The state of a run in training, and the step of its last evaluation."""
 
     run: str
+    step: int
     data: bytes
 
 
@@ -76,6 +79,8 @@ class Finished:
     record: Record
     seconds: float
     device: str
+    kept: Mapping[Keep, bytes] = field(default_factory=dict)  # files that were asked for
+    state: bytes | None = None  # its end, if a run with a larger budget can go on from it
 
 
 @final
@@ -101,16 +106,22 @@ _KINDS: dict[str, type] = {x.__name__: x for x in (Started, StartedOver, Ended)}
 def encode(message: Job | Message) -> bytes:
     """A message as bytes."""
     match message:
-        case Job(runs, checkpoints, every):
-            head = {"runs": [to_json(run) for run in runs], "checkpoints": list(checkpoints), "every": every}
+        case Job(runs, checkpoints, every, keep):
+            head = {
+                "runs": [to_json(run) for run in runs],
+                "checkpoints": list(checkpoints),
+                "every": every,
+                "keep": keep,
+            }
             return _join("Job", head, *checkpoints.values())
         case Advanced(statuses):
             return _join("Advanced", {run: vars(status) for run, status in statuses.items()})
-        case Checkpoint(run, data):
-            return _join("Checkpoint", {"run": run}, data)
-        case Finished(run, record, seconds, device):
-            head = {"run": run, "outcome": record.outcome, "seconds": seconds, "device": device}
-            return _join("Finished", head, save({"step": record.steps} | record.curves))
+        case Checkpoint(run, step, data):
+            return _join("Checkpoint", {"run": run, "step": step}, data)
+        case Finished(run, record, seconds, device, kept, state):
+            head = {"run": run, "outcome": record.outcome, "seconds": seconds, "device": device, "kept": list(kept)}
+            ends = () if state is None else (state,)
+            return _join("Finished", head, save({"step": record.steps} | record.curves), *kept.values(), *ends)
     return _join(type(message).__name__, dict(vars(message)))
 
 
@@ -120,15 +131,18 @@ def decode(data: bytes) -> Any:
     match kind:
         case "Job":
             checkpoints = dict(zip(head["checkpoints"], parts, strict=True))
-            return Job(tuple(from_json(run) for run in head["runs"]), checkpoints, head["every"])
+            runs = tuple(from_json(run) for run in head["runs"])
+            return Job(runs, checkpoints, head["every"], tuple(head["keep"]))
         case "Advanced":
             return Advanced({run: RunStatus(**status) for run, status in head.items()})
         case "Checkpoint":
-            return Checkpoint(head["run"], parts[0])
+            return Checkpoint(head["run"], head["step"], parts[0])
         case "Finished":
             curves = dict(sorted(load(parts[0]).items()))  # as compiled programs order them; safetensors keeps no order
             record = Record(curves.pop("step"), curves, head["outcome"])
-            return Finished(head["run"], record, head["seconds"], head["device"])
+            kept = dict(zip(head["kept"], parts[1:], strict=False))
+            state = parts[-1] if len(parts) > 1 + len(kept) else None
+            return Finished(head["run"], record, head["seconds"], head["device"], kept, state)
     return _KINDS[kind](**head)
 
 

@@ -2,19 +2,27 @@
 
 import time
 import traceback
-from collections.abc import Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
+from typing import final
 
 import numpy as np
 
 from daybreak.lab.compute.messages import Advanced, Checkpoint, Ended, Finished, Job, Message, RunStatus, StartedOver
 from daybreak.lab.provenance import device
-from daybreak.training import DamagedCheckpoint, Progress, evaluations
+from daybreak.lab.store import Keep
+from daybreak.training import DamagedCheckpoint, Progress, Run, evaluations, maps, trained
 
 _REPORT = 0.5  # seconds between two reports of progress, at least
+_FIRST = 2.0  # seconds until the first checkpoint, at least: most first runs last less than a minute
+_SHARE = 50  # the next checkpoint comes when training has taken this many times as long as the last checkpoint
 
 
 def work(job: Job) -> Iterator[Message]:
-    """Train a cohort; the last message is always `Ended`."""
+    """Train a cohort; the last message is always `Ended`.
+
+    Raises:
+        KeyboardInterrupt: if interrupted; before that, it yields a checkpoint of every member still in training.
+    """
     try:
         yield from _train(job)
         yield Ended()
@@ -24,22 +32,66 @@ def work(job: Job) -> Iterator[Message]:
 
 def _train(job: Job) -> Iterator[Message]:
     began = time.monotonic()
-    checkpointed = reported = began
+    reported, rhythm = began, _Rhythm(job.every)
     training = dict(enumerate(job.runs))
-    for progress in _evaluations(job):
-        if isinstance(progress, StartedOver):
-            yield progress
-            continue
-        seconds = (time.monotonic() - began) / len(job.runs)
-        for i in [i for i in training if progress.outcomes[i] is not None]:
-            yield Finished(training.pop(i).id, progress.record(i), seconds, device())
-        if training and time.monotonic() - checkpointed >= job.every:
-            for i, run in training.items():
-                yield Checkpoint(run.id, progress.checkpoint(i))
-            checkpointed = time.monotonic()
-        if training and time.monotonic() - reported >= _REPORT:
-            yield Advanced({run.id: _status(progress, i) for i, run in training.items()})
-            reported = time.monotonic()
+    progress = None
+    try:
+        for progress in _evaluations(job):
+            if isinstance(progress, StartedOver):
+                yield progress
+                continue
+            seconds = (time.monotonic() - began) / len(job.runs)
+            for i in [i for i in training if progress.outcomes[i] is not None]:
+                kept, state = _kept(progress, i, job.keep), progress.state(i)
+                yield Finished(training.pop(i).id, progress.record(i), seconds, device(), kept, state)
+            if training and rhythm.due():
+                yield from _checkpoints(training, progress)
+                rhythm.taken()
+            if training and time.monotonic() - reported >= _REPORT:
+                yield Advanced({run.id: _status(progress, i) for i, run in training.items()})
+                reported = time.monotonic()
+    except KeyboardInterrupt:
+        if isinstance(progress, Progress):
+            yield from _checkpoints(training, progress)
+        raise
+
+
+def _checkpoints(training: Mapping[int, Run], progress: Progress) -> Iterator[Checkpoint]:
+    for i, run in training.items():
+        yield Checkpoint(run.id, progress.steps[i], progress.checkpoint(i))
+
+
+@final
+class _Rhythm:
+    """When the next checkpoint is due: early at first, then at twice the distance each time until that of the rules.
+
+    A checkpoint of the paper's network has 20 MB and takes 0.1 s to pack, write and sync. So the first, after 2 s, costs 5 % of
+    the time until then. Later ones wait until training has taken 50 times as long as the last: 2 %, if the rules allow that
+    distance. Of a whole minute they cost 0.6 s, where a checkpoint every 30 s costs 0.2 s.
+    """
+
+    def __init__(self, every: float):
+        self._every, self._distance, self._last = every, min(_FIRST, every), time.monotonic()
+        self._asked = self._last
+
+    def due(self) -> bool:
+        """Whether a checkpoint is to be taken now."""
+        self._asked = time.monotonic()
+        return self._asked - self._last >= self._distance
+
+    def taken(self) -> None:
+        """A checkpoint was taken, since `due` was called."""
+        self._last = time.monotonic()
+        self._distance = min(self._every, max(2 * self._distance, _SHARE * (self._last - self._asked)))
+
+
+def _kept(progress: Progress, i: int, keep: Collection[Keep]) -> dict[Keep, bytes]:
+    """The files to keep of a member that is done."""
+    files: dict[Keep, Callable[[], bytes]] = {
+        "parameters": lambda: trained.encode(progress.parameters(i)),
+        "maps": lambda: maps.encode(progress.maps(i)),
+    }
+    return {what: files[what]() for what in keep}
 
 
 def _status(progress: Progress, i: int) -> RunStatus:
@@ -54,7 +106,7 @@ def _evaluations(job: Job) -> Iterator[Progress | StartedOver]:
     resume = dict(job.checkpoints)
     while True:
         try:
-            yield from evaluations(job.runs, resume)
+            yield from evaluations(job.runs, resume, keep_maps="maps" in job.keep)
         except DamagedCheckpoint as damage:
             del resume[damage.run_id]
             yield StartedOver(damage.run_id, str(damage))

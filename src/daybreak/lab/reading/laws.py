@@ -43,10 +43,11 @@ class FittedLaw:
 def table(lab: "Lab", where: str | None = None) -> Table:
     """The runs of a lab that a law can be fitted to: settings, `plateau`, `censored` and the number of the configuration.
 
-    Runs that failed or diverged, and runs whose stop rule has no level, have no plateau length, and are left out.
+    Runs that failed or diverged, and runs whose stop rule has no level, have no plateau length, and are left out. Of runs that
+    differ only in their budget, the longest counts: their first steps are the same.
     """
     columns = lab.columns(where)
-    kept = columns["outcome"] != "diverged" if columns else np.array([])
+    kept = (columns["outcome"] != "diverged") & _longest(columns) if columns else np.array([])
     if not kept.any():
         which = "" if where is None else f" for which {where!r} holds"
         raise RequestError(
@@ -139,7 +140,7 @@ def prior(lab: "Lab", run: "RunCurves", form: str | None = None) -> LawPrior:
         raise RequestError("no published law covers this run: give a form with --law.")
     numeric = {name for name, x in single.items() if x.dtype.kind in "iufb"}
     free = set(paper.exponents) if form is None and paper is not None else {*parse(str(form), numeric).columns}
-    rows = runs["id"] != run.id
+    rows = ~_same_trajectory(runs, own)
     for name in single.keys() - free - _WITHOUT_EFFECT:
         rows &= np.array([_alike(x, own.get(name)) for x in runs[name].tolist()])
     if not rows.any():
@@ -163,6 +164,27 @@ def _configurations(runs: Mapping[str, NDArray]) -> NDArray[np.int64]:
     keys = [repr(row) for row in zip(*(runs[name].tolist() for name in names), strict=True)]
     numbers = {key: i for i, key in enumerate(dict.fromkeys(keys))}
     return np.array([numbers[key] for key in keys], np.int64)
+
+
+def _longest(columns: Mapping[str, NDArray]) -> NDArray[np.bool_]:
+    """Which rows have the largest budget among those that differ in nothing else that was set."""
+    names = [name for name in index.setting_columns(columns) if name != "budget"]
+    best: dict[str, int] = {}
+    for i, row in enumerate(zip(*(columns[name].tolist() for name in names), strict=True)):
+        # A schedule that depends on the budget makes another trajectory of each.
+        key = repr(row) if columns["schedule"][i] != "budget" else str(i)
+        if key not in best or columns["budget"][i] > columns["budget"][best[key]]:
+            best[key] = i
+    kept = np.zeros(len(columns["id"]), np.bool_)
+    kept[list(best.values())] = True
+    return kept
+
+
+def _same_trajectory(runs: Mapping[str, NDArray], own: Mapping[str, Any]) -> NDArray[np.bool_]:
+    """Which rows differ from a run in nothing but the budget: the run itself, and longer or shorter ones."""
+    names = [name for name in runs if name not in (*_NOT_SETTINGS, "budget")]
+    alike = [[_alike(x, own.get(name)) for x in runs[name].tolist()] for name in names]
+    return np.all(alike, axis=0)
 
 
 def _alike(a: Any, b: Any) -> bool:

@@ -91,7 +91,7 @@ def _times(saved: list[Saved]) -> Table:
         emerged = measure.plateau(steps, clean, _EMERGED, direction=way) if recall else mastered
         # Loss on repeated data at a fifth of its plateau's start: what ends a plateau in paper A.
         settled = slice(min(_SETTLING, steps.size - 5), None)
-        loss = curves["train_loss"][settled]
+        loss = curves.get("repeated_loss", curves["train_loss"])[settled]
         crossed = measure.plateau(steps[settled], loss, measure.fraction_of_start(loss, 0.2), smooth=5)
         shown = curves.get("repetition")
         off = np.flatnonzero(shown < 1) if shown is not None else np.array([], int)
