@@ -3,7 +3,6 @@
 from typing import Any, final
 
 
-@final
 class RequestError(ValueError):
     """A request that cannot be carried out as asked.
 

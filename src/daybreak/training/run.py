@@ -21,6 +21,11 @@ SCHEMA = 1
 
 
 @final
+class UnknownKind(RequestError):  # noqa: N818
+    """A run whose task or model, or one of their fields, is not known here: its record can be read all the same."""
+
+
+@final
 class Stop(eqx.Module):
     """When a run ends: it has emerged and trained for a margin after that, or its budget is spent."""
 
@@ -115,13 +120,17 @@ def to_json(run: Run) -> dict[str, Any]:
 
 
 def from_json(data: dict[str, Any]) -> Run:
-    """A run from plain data, checked as if it were new."""
+    """A run from plain data, checked as if it were new.
+
+    Raises:
+        UnknownKind: its task or model is not known here, or has other fields here.
+        RequestError: what is known is not allowed.
+    """
     if data.get("schema") != SCHEMA:
         raise RequestError(f"schema = {data.get('schema')!r} is not allowed: this version reads {SCHEMA}.")
-    task, model = ({**data[part]} for part in ("task", "model"))
     return Run(
-        task=TASKS[task.pop("name")](**task),
-        model=MODELS[model.pop("name")](**model),
+        task=_made("task", data["task"], TASKS),
+        model=_made("model", data["model"], MODELS),
         optimizer=Optimizer(**data["optimizer"]),
         stop=Stop(**data["stop"]),
         seed=data["seed"],
@@ -133,6 +142,18 @@ def from_json(data: dict[str, Any]) -> Run:
 
 def _name(registry: dict[str, Any], thing: Any) -> str:
     return next(name for name, kind in registry.items() if kind is type(thing))
+
+
+def _made(part: str, data: dict[str, Any], registry: dict[str, Any]) -> Any:
+    """A task or model from plain data."""
+    name = data["name"]
+    if name not in registry:
+        raise UnknownKind(f"{part} {name!r} is not known here.")
+    given = {key: value for key, value in data.items() if key != "name"}
+    unknown = given.keys() - {field.name for field in fields(registry[name])}
+    if unknown:
+        raise UnknownKind(f"{part} {name!r} has no field {min(unknown)!r} here: the run is of another version.")
+    return registry[name](**given)
 
 
 def _plain(thing: Any) -> dict[str, Any]:
