@@ -12,6 +12,19 @@ class RequestError(ValueError):
 
 
 @final
+class UnknownKind(RequestError):  # noqa: N818
+    """A run with a task, a model or a setting that is not known here: of an extension, or of a newer version.
+
+    Args:
+        what: the unknown part, such as `task 'needle'`.
+    """
+
+    def __init__(self, what: str):
+        super().__init__(f"{what} is not known here: install the extension that has it, or update Daybreak.")
+        self.what = what
+
+
+@final
 class WorkError(RuntimeError):
     """A valid request whose work cannot be done, for example because the disk is full.
 

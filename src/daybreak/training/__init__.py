@@ -6,7 +6,6 @@ from daybreak.training.record import Outcome as Outcome
 from daybreak.training.record import Record as Record
 from daybreak.training.run import Run as Run
 from daybreak.training.run import Stop as Stop
-from daybreak.training.run import UnknownKind as UnknownKind
 from daybreak.training.run import canonical as canonical
 from daybreak.training.run import from_json as from_json
 from daybreak.training.run import shape as shape

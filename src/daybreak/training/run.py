@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import fields, replace
 from itertools import chain
 from typing import Any, final
@@ -10,19 +10,15 @@ from typing import Any, final
 import equinox as eqx
 import jax
 
-from daybreak.errors import RequestError, refuse
+from daybreak import _own
+from daybreak.errors import RequestError, UnknownKind, refuse
 from daybreak.interface import Interface
-from daybreak.models import MODELS, AnyModel
+from daybreak.models import MODELS, AnyModel, Model
 from daybreak.tasks import TASKS, Task
 from daybreak.training.optimizer import Optimizer
 from daybreak.training.schedule import Schedule
 
 SCHEMA = 1
-
-
-@final
-class UnknownKind(RequestError):  # noqa: N818
-    """A run whose task or model, or one of their fields, is not known here: its record can be read all the same."""
 
 
 @final
@@ -102,14 +98,14 @@ def canonical(run: Run) -> bytes:
 
 
 def to_json(run: Run) -> dict[str, Any]:
-    """A run as plain data."""
+    """A run as plain data. A task or model that is not built in has a `source`: the digest of the text that defines it."""
     schedule = (
         {"schedule": _plain(run.schedule)} if run.schedule.name != "constant" else {}
     )  # left out, as in older runs
     return {
         "schema": SCHEMA,
-        "task": {"name": _name(TASKS, run.task), **_plain(run.task)},
-        "model": {"name": _name(MODELS, run.model), **_plain(run.model)},
+        "task": {**_identity(TASKS, run.task), **_plain(run.task)},
+        "model": {**_identity(MODELS, run.model), **_plain(run.model)},
         "optimizer": _plain(run.optimizer),
         "stop": _plain(run.stop),
         "seed": run.seed,
@@ -120,40 +116,49 @@ def to_json(run: Run) -> dict[str, Any]:
 
 
 def from_json(data: dict[str, Any]) -> Run:
-    """A run from plain data, checked as if it were new.
+    """A run from plain data, checked as if it were new. Its classes are built in, installed, or loaded already.
 
     Raises:
-        UnknownKind: its task or model is not known here, or has other fields here.
-        RequestError: what is known is not allowed.
+        UnknownKind: it has a task, a model or a setting that is not known here.
+        RequestError: a value is not allowed.
     """
     if data.get("schema") != SCHEMA:
         raise RequestError(f"schema = {data.get('schema')!r} is not allowed: this version reads {SCHEMA}.")
-    return Run(
-        task=_made("task", data["task"], TASKS),
-        model=_made("model", data["model"], MODELS),
-        optimizer=Optimizer(**data["optimizer"]),
-        stop=Stop(**data["stop"]),
-        seed=data["seed"],
-        batch=data["batch"],
-        evaluation=data["evaluation"],
-        schedule=Schedule(**data.get("schedule", {})),
-    )
+    given = {name: value for name, value in data.items() if name != "schema"}
+    for part, kinds, base in (("task", TASKS, Task), ("model", MODELS, Model)):
+        values = dict(given.get(part, {}))
+        kind = _kind(part, values.pop("name", None), values.pop("source", None), kinds, base)
+        given[part] = _constructed(part, kind, values)
+    for part, kind in (("optimizer", Optimizer), ("stop", Stop), ("schedule", Schedule)):
+        given[part] = _constructed(part, kind, given.get(part, {}))
+    return _constructed("run", Run, given)
 
 
-def _name(registry: dict[str, Any], thing: Any) -> str:
-    return next(name for name, kind in registry.items() if kind is type(thing))
+def _constructed(part: str, kind: type, values: dict[str, Any]) -> Any:
+    """A part of a run from its fields; what JSON has as a list is a tuple."""
+    for name in values.keys() - {field.name for field in fields(kind)}:
+        raise UnknownKind(f"setting {name!r} of the {part}")
+    return kind(**{name: tuple(x) if isinstance(x, list) else x for name, x in values.items()})
 
 
-def _made(part: str, data: dict[str, Any], registry: dict[str, Any]) -> Any:
-    """A task or model from plain data."""
-    name = data["name"]
-    if name not in registry:
-        raise UnknownKind(f"{part} {name!r} is not known here.")
-    given = {key: value for key, value in data.items() if key != "name"}
-    unknown = given.keys() - {field.name for field in fields(registry[name])}
-    if unknown:
-        raise UnknownKind(f"{part} {name!r} has no field {min(unknown)!r} here: the run is of another version.")
-    return registry[name](**given)
+def _kind(part: str, name: str | None, source: str | None, kinds: Mapping[str, type], base: type) -> type:
+    """The class of a task or model in plain data."""
+    what = part if name is None else f"{part} {name!r}"
+    if name is None or (source is None and name not in kinds):
+        raise UnknownKind(what)
+    if source is None:
+        return kinds[name]
+    kind = _own.known(part, name, source, base)
+    if kind is None:
+        other = _own.present(name)
+        changed = f"; {other.file} has changed since, to {other.digest}" if other else ""
+        raise UnknownKind(f"{what} (source {source}{changed})")
+    return kind
+
+
+def _identity(kinds: Mapping[str, type], thing: Any) -> dict[str, str]:
+    name = next((name for name, kind in kinds.items() if kind is type(thing)), None)
+    return _own.identity(type(thing)) if name is None else {"name": name}
 
 
 def _plain(thing: Any) -> dict[str, Any]:
