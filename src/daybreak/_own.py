@@ -86,8 +86,8 @@ def find(what: str, name: str, kinds: Mapping[str, type[Base]], base: type[Base]
     if name.endswith(".py"):
         raise RequestError(f"{what} = {name!r} is not allowed: name the class in the file too, as in {name}:Name.")
     near = get_close_matches(name, [*kinds, *points], 1)
-    known = f"perhaps you meant {near[0]!r}" if near else f"choose one of {', '.join([*kinds, *points])}"
-    raise RequestError(f"{what} {name!r} is unknown: {known}, or name a class in a file, as in my_{what}.py:Name.")
+    known = f"choose one of {', '.join([*kinds, *points])}, or name a class in a file, as in my_{what}.py:Name"
+    raise RequestError(f"{what} {name!r} is unknown: {f'perhaps you meant {near[0]!r}' if near else known}.")
 
 
 @cache

@@ -9,6 +9,8 @@ is replaced in one step, so readers never wait for each other, and every tool re
 import json
 import os
 from collections.abc import Callable, Iterable
+from dataclasses import fields
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +29,7 @@ SHARED = frozenset({"weights"})
 """Fields that more than one part of a run has: the names of their columns start with the part, `model_weights`."""
 
 _MEASURED = ("outcome", "plateau", "censored", "plateau_low", "plateau_high", "last_step")
+_PARTS = ("task", "model", "optimizer", "stop", "schedule")
 _STAMP = "stamp"
 _NAME, _DIGEST = "index.parquet", "index.sha256"
 
@@ -50,11 +53,45 @@ def settings(run: dict[str, Any]) -> dict[str, Any]:
     """The settings of a run, as `training.to_json` has them, in flat columns."""
     flat: dict[str, Any] = {part: run[part]["name"] for part in ("task", "model", "optimizer")}
     flat["schedule"] = run.get("schedule", {}).get("name", "constant")
-    for part in ("task", "model", "optimizer", "stop", "schedule"):
+    for part in _PARTS:
         for name, value in run.get(part, {}).items():
             if name != "name":
-                flat[f"{part}_{name}" if name in SHARED else name] = _cell(value)
+                flat[_column_of(run, part, name)] = _cell(value)
     return flat | {name: run[name] for name in ("batch", "evaluation", "seed")}
+
+
+def _column_of(run: dict[str, Any], part: str, name: str) -> str:
+    """The column of a setting: its name; with the part before it, `task_batch`, where that name means something else.
+
+    A part with a `source` is not built in, and its fields may have any name.
+    """
+    means_another = name in SHARED or name == "source"
+    if "source" in run[part] and not means_another:
+        other = run.get({"task": "model", "model": "task"}.get(part, ""), {})
+        means_another = (
+            (name.lower() in _taken() and name not in _built_in(part))
+            or name.startswith(("final_", "task_", "model_"))
+            or ("source" in other and name.lower() in map(str.lower, other))
+        )
+    return f"{part}_{name}" if means_another else name
+
+
+@cache
+def _built_in(part: str) -> frozenset[str]:
+    """The fields of the built-in tasks, of the built-in models, of the optimizer, and so on."""
+    from daybreak.models import MODELS
+    from daybreak.tasks import TASKS
+    from daybreak.training import Optimizer, Schedule, Stop
+
+    kinds = {"task": TASKS.values(), "model": MODELS.values(), "optimizer": [Optimizer], "stop": [Stop]}
+    return frozenset(field.name for kind in kinds.get(part, [Schedule]) for field in fields(kind))
+
+
+@cache
+def _taken() -> frozenset[str]:
+    """Columns that have a meaning, in lower case: SQL does not tell it from upper case."""
+    columns = {"id", "seed", "batch", "evaluation", "configuration", *_PARTS, *_MEASURED, *PROVENANCE, _STAMP}
+    return frozenset(name.lower() for name in columns.union(*map(_built_in, _PARTS)))
 
 
 def setting_columns(columns: Iterable[str]) -> list[str]:

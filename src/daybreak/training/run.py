@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import fields, replace
 from itertools import chain
 from typing import Any, final
@@ -132,6 +132,12 @@ def from_json(data: dict[str, Any]) -> Run:
     for part, kind in (("optimizer", Optimizer), ("stop", Stop), ("schedule", Schedule)):
         given[part] = _constructed(part, kind, given.get(part, {}))
     return _constructed("run", Run, given)
+
+
+def own_sources(runs: Iterable[Run]) -> list[_own.Source]:
+    """The texts that define the tasks and models of runs, of those that are neither built in nor installed."""
+    kinds = {type(thing) for run in runs for thing in (run.task, run.model)}
+    return _own.sources(kinds - {*TASKS.values(), *MODELS.values()})
 
 
 def _constructed(part: str, kind: type, values: dict[str, Any]) -> Any:

@@ -8,7 +8,8 @@ from typing import Any, final
 
 from safetensors.numpy import load, save
 
-from daybreak.training import Record, Run, from_json, to_json
+from daybreak._own import Source, define
+from daybreak.training import Record, Run, from_json, own_sources, to_json
 
 
 @final
@@ -103,6 +104,8 @@ def encode(message: Job | Message) -> bytes:
     match message:
         case Job(runs, checkpoints, every):
             head = {"runs": [to_json(run) for run in runs], "checkpoints": list(checkpoints), "every": every}
+            # Files of the user's own, which the worker cannot have; byte by byte, whatever their encoding.
+            head["sources"] = [(source.file, source.text.decode("latin-1")) for source in own_sources(runs)]
             return _join("Job", head, *checkpoints.values())
         case Advanced(statuses):
             return _join("Advanced", {run: vars(status) for run, status in statuses.items()})
@@ -119,6 +122,8 @@ def decode(data: bytes) -> Any:
     kind, head, parts = _split(data)
     match kind:
         case "Job":
+            for file, text in head["sources"]:
+                define(Source(file, text.encode("latin-1")))
             checkpoints = dict(zip(head["checkpoints"], parts, strict=True))
             return Job(tuple(from_json(run) for run in head["runs"]), checkpoints, head["every"])
         case "Advanced":

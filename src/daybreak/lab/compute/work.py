@@ -6,11 +6,33 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from daybreak.lab.compute.messages import Advanced, Checkpoint, Ended, Finished, Job, Message, RunStatus, StartedOver
+from daybreak.lab.compute.messages import (
+    Advanced,
+    Checkpoint,
+    Ended,
+    Finished,
+    Job,
+    Message,
+    RunStatus,
+    StartedOver,
+    decode,
+    encode,
+)
 from daybreak.lab.provenance import device
 from daybreak.training import DamagedCheckpoint, Progress, evaluations
 
 _REPORT = 0.5  # seconds between two reports of progress, at least
+
+
+def answers(data: bytes) -> Iterator[bytes]:
+    """The messages of a job, both as bytes. A job that cannot be read, such as one of a file that fails to load, has ended."""
+    try:
+        job = decode(data)
+    except Exception:
+        yield encode(Ended(traceback.format_exc()))
+        return
+    for message in work(job):  # not `yield from map`: Ray sometimes calls send() on its generators
+        yield encode(message)
 
 
 def work(job: Job) -> Iterator[Message]:
