@@ -10,9 +10,10 @@ from typing import Any, final
 import equinox as eqx
 import jax
 
-from daybreak import _own
+from daybreak import _own, models, tasks
 from daybreak.errors import RequestError, UnknownKind, refuse
 from daybreak.interface import Interface
+from daybreak.measure import above_guess
 from daybreak.models import MODELS, AnyModel, Model
 from daybreak.tasks import TASKS, Task
 from daybreak.training.optimizer import Optimizer
@@ -138,6 +139,32 @@ def own_sources(runs: Iterable[Run]) -> list[_own.Source]:
     """The texts that define the tasks and models of runs, of those that are neither built in nor installed."""
     kinds = {type(thing) for run in runs for thing in (run.task, run.model)}
     return _own.sources(kinds - {*TASKS.values(), *MODELS.values()})
+
+
+def level_of(task: Task[Any]) -> float:
+    """A level for a task of which no other is known: an accuracy half of the way from a guess to 1, or a fifth of a guess's loss."""
+    guess = task.guess()
+    return above_guess(guess.loss, 0.8, best=0.0) if guess.accuracy is None else above_guess(guess.accuracy, 0.5)
+
+
+def check_own(runs: Iterable[Run]) -> None:
+    """Refuse runs of a task or model that is not built in and does not do what it must; nothing is computed.
+
+    Raises:
+        RequestError: one sentence that says what is wrong; for code that raises, with file and line.
+    """
+    checked = set()
+    for run in runs:
+        if not is_built_in(run) and shape(run) not in checked:
+            checked.add(shape(run))
+            with _own.located():
+                tasks.check(run.task)
+                models.check(run.model, run.interface)
+
+
+def is_built_in(run: Run) -> bool:
+    """Whether both its task and its model are."""
+    return type(run.task) in TASKS.values() and type(run.model) in MODELS.values()
 
 
 def _constructed(part: str, kind: type, values: dict[str, Any]) -> Any:

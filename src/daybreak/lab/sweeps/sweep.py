@@ -30,7 +30,7 @@ from daybreak._own import located
 from daybreak.errors import RequestError
 from daybreak.lab.sweeps.expression import Expression, parse
 from daybreak.lab.sweeps.field import Field, fields_of
-from daybreak.training import Optimizer, Run, Schedule, Stop, to_json
+from daybreak.training import Optimizer, Run, Schedule, Stop, check_own, level_of, to_json
 from daybreak.training.presets import PRESETS
 
 MOST = 1_000_000
@@ -89,6 +89,7 @@ def runs(text: str, name: str = "sweep", folder: Path = Path()) -> list[Run]:
     by_id = {run.id: run for grid in grids for run in grid.runs()}
     if not by_id:
         raise RequestError(f"{name}: where = {grids[0].where and grids[0].where.text!r} leaves out all {count:,} runs.")
+    check_own(by_id.values())
     return list(by_id.values())
 
 
@@ -189,8 +190,12 @@ class _Grid:
                 parts[section][key] = value
             try:
                 with located():
-                    built = {section: make(section, tuple(parts[section].items())) for section in _SECTIONS}
-                    run = Run(**built, **parts[""])
+                    task = make("task", tuple(parts["task"].items()))
+                    if type(task) not in tasks.TASKS.values():
+                        parts["stop"].setdefault("level", level_of(task))
+                    rest = (section for section in _SECTIONS if section != "task")
+                    built = {section: make(section, tuple(parts[section].items())) for section in rest}
+                    run = Run(task, **built, **parts[""])
                 yield run
             except RequestError as error:
                 raise RequestError(f"{self.file.name}: {error}") from None
