@@ -120,11 +120,14 @@ def _parse(name: str, *options: str) -> Any:
         )
     import tyro
 
-    verb = getattr(import_module(f"daybreak.cli.{name}"), name.capitalize())
+    module = import_module(f"daybreak.cli.{name}")
+    verb, prog, rest = getattr(module, name.capitalize()), f"daybreak {name}", list(options)
+    if hasattr(module, "chosen"):  # its options depend on what the first ones name
+        verb, prog, rest = module.chosen(rest)
     refusal = io.StringIO()
     try:
         with redirect_stderr(refusal):
-            return tyro.cli(verb, prog=f"daybreak {name}", args=options)
+            return tyro.cli(verb, prog=prog, args=rest)
     except SystemExit as stop:
         if not stop.code:
             raise

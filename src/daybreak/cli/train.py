@@ -2,20 +2,22 @@
 
 import shlex
 import sys
-from dataclasses import dataclass, field
+from dataclasses import MISSING, dataclass, field, fields, make_dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, final
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Union, final
 
 import tyro
 from rich.console import Console
 
+from daybreak import models, tasks
+from daybreak._own import installed, located
 from daybreak.cli._answer import Answer, Json, WholeNumber, check_new_folder, check_picture, table
 from daybreak.cli._lab import FolderPath
 from daybreak.cli._watch import watching
 from daybreak.errors import RequestError, WorkError
 from daybreak.models import MinimalAttention, ToyAttention, Transformer
 from daybreak.tasks import MarkovChain, Recall, SingleLocation
-from daybreak.training import Optimizer, Run, Schedule, Stop
+from daybreak.training import Optimizer, Run, Schedule, Stop, check_own, level_of
 from daybreak.training.presets import PRESETS
 
 if TYPE_CHECKING:
@@ -32,6 +34,15 @@ _FULL: Any = PRESETS["paper-b-full"]
 class _Training:
     """What every training has besides its task and model."""
 
+    model_name: Annotated[
+        str | None,
+        tyro.conf.arg(
+            name="model",
+            metavar="NAME",
+            help="Another model: transformer, minimal, toy, an installed one, or a class in a file, my_model.py:Bag. Its options "
+            "are then --model.*, see --model NAME --help.",
+        ),
+    ] = None
     optimizer: Optimizer = field(default_factory=Optimizer)
     stop: Stop = field(default_factory=Stop)
     schedule: Schedule = field(default_factory=Schedule)
@@ -80,9 +91,15 @@ class _Training:
         if self.seeds < 1:
             raise RequestError(f"seeds = {self.seeds} is not allowed: there must be at least 1.")
         settings: Any = self
-        parts = (settings.task, settings.model, self.optimizer, self.stop)
-        rest = (self.batch, self.evaluation, self.schedule)
-        return [Run(*parts, self.seed + i, *rest) for i in range(self.seeds)]
+        with located():
+            parts = (settings.task, settings.model, self.optimizer, self._stop())
+            rest = (self.batch, self.evaluation, self.schedule)
+            runs = [Run(*parts, self.seed + i, *rest) for i in range(self.seeds)]
+        check_own(runs)
+        return runs
+
+    def _stop(self) -> Stop:
+        return self.stop
 
     def _show(self, console: Console, lab: "Lab", saved: "list[Saved]") -> None:
         rows = [_row(x) for x in saved]
@@ -190,22 +207,44 @@ class TrainMarkovFull(_Training):
     batch: Annotated[WholeNumber, tyro.conf.arg(help="Examples a step.")] = _FULL.batch
 
 
+@dataclass(frozen=True, kw_only=True)
+class _TrainOwn(_Training):
+    """What training a task of somebody's own has besides the task; a class with the task itself is made from it."""
+
+    # Enough for a small task: two layers of four heads, half a minute or a minute on two cores.
+    model: Transformer = field(default_factory=lambda: Transformer(width=64, head_width=16, mlp=256))
+    optimizer: Optimizer = field(default_factory=lambda: Optimizer(learning_rate=1e-3))
+    has_level: ClassVar[bool]  # whether --stop.level was given
+
+    def _stop(self) -> Stop:
+        settings: Any = self
+        return self.stop if self.has_level else replace(self.stop, level=level_of(settings.task))
+
+
+_TASKS: dict[str, type[_Training]] = {
+    "single-location": TrainSingleLocation,
+    "toy": TrainToy,
+    "recall": TrainRecall,
+    "markov": TrainMarkov,
+    "markov-full": TrainMarkovFull,
+}
+if TYPE_CHECKING:
+    _Choice = _Training
+else:
+    _Choice = Union[tuple(Annotated[kind, tyro.conf.subcommand(name)] for name, kind in _TASKS.items())]  # noqa: UP007
+
+
 @final
 @dataclass(frozen=True)
 class Train:
     """Train networks, several seeds at once, until they emerge. Interrupted or killed, the same command goes on.
 
+    A task of your own is a class in a file: daybreak train my_task.py:Needle --help
+
     Example: daybreak train single-location --task.T 32 --task.d 16 --seeds 3 --plot curves.png
     """
 
-    what: Annotated[
-        Annotated[TrainSingleLocation, tyro.conf.subcommand("single-location")]
-        | Annotated[TrainToy, tyro.conf.subcommand("toy")]
-        | Annotated[TrainRecall, tyro.conf.subcommand("recall")]
-        | Annotated[TrainMarkov, tyro.conf.subcommand("markov")]
-        | Annotated[TrainMarkovFull, tyro.conf.subcommand("markov-full")],
-        tyro.conf.arg(name=""),
-    ]
+    what: Annotated[_Choice, tyro.conf.arg(name="")]
 
     @property
     def json(self) -> bool:
@@ -215,3 +254,49 @@ class Train:
     def answer(self) -> Answer:
         """Train what was asked for."""
         return self.what.answer()
+
+
+def chosen(options: list[str]) -> tuple[type, str, list[str]]:
+    """What reads the options, the command so far, and the options that are left.
+
+    A task or a model that is not built in is loaded here: its fields are options.
+    """
+    task, model = options[0] if options else "", _value("--model", options)
+    is_own = ":" in task or task.endswith(".py") or task in installed("task")
+    if not is_own and (model is None or task not in _TASKS):
+        return Train, "daybreak train", options
+    with located():
+        parts = [] if model is None else [("model", *_with_default(models.find(model)))]
+        if is_own:
+            parts += _parts_of_own(tasks.find(task))
+    made = make_dataclass("TrainOwn", parts, bases=(_TrainOwn if is_own else _TASKS[task],), frozen=True, kw_only=True)
+    if is_own:
+        made.__doc__ = f"{_about(tasks.find(task))}\n\nExample: daybreak train {task} --seeds 3 --plot curves.png"
+        made.has_level = _value("--stop.level", options) is not None
+    return made, f"daybreak train {task}", options[1:]
+
+
+def _parts_of_own(kind: type) -> list[tuple[Any, ...]]:
+    """The task, and the stop rule with the level of its default, for the help."""
+    _, *default = task = _with_default(kind)
+    stops = [("stop", Stop, field(default=Stop(level=level_of(default[0].default))))] if default else []
+    return [("task", *task), *stops]
+
+
+def _with_default(kind: type) -> tuple[Any, ...]:
+    """A class and, if no field needs a value, what it is by default."""
+    needed = any(x.default is MISSING and x.default_factory is MISSING for x in fields(kind))
+    return (kind,) if needed else (kind, field(default=kind()))
+
+
+def _about(kind: type) -> str:
+    return (kind.__doc__ or kind.__name__).strip()
+
+
+def _value(option: str, options: list[str]) -> str | None:
+    """What is given for an option."""
+    for i, text in enumerate(options):
+        name, equals, value = text.partition("=")
+        if name == option:
+            return value if equals else "".join(options[i + 1 : i + 2])
+    return None

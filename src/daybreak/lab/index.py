@@ -11,6 +11,8 @@ import json
 import os
 from collections.abc import Callable, Iterable
 from contextlib import suppress
+from dataclasses import fields
+from functools import cache
 from pathlib import Path
 from typing import Any, final
 
@@ -29,11 +31,11 @@ SHARED = frozenset({"weights"})
 """Fields that more than one part of a run has: the names of their columns start with the part, `model_weights`."""
 
 _MEASURED = ("outcome", "plateau", "censored", "plateau_low", "plateau_high", "last_step")
+_PARTS = ("task", "model", "optimizer", "stop", "schedule")
 _STAMP = "stamp"
 _NAME = "index.parquet"
 _SEAL = f"daybreak index {VERSION} sha256 ".encode()  # before the digest, in the metadata of the file
 _DIGITS = 64  # of a digest
-_PARTS = ("task", "model", "optimizer", "stop", "schedule")
 _EMPTY = pa.table({"id": pa.array([], pa.string()), _STAMP: pa.array([], pa.string())})
 
 
@@ -74,11 +76,45 @@ def settings(run: dict[str, Any]) -> dict[str, Any]:
     for part in _PARTS:
         for name, value in run.get(part, {}).items():
             if name != "name":
-                flat[f"{part}_{name}" if name in SHARED else name] = _cell(value)
+                flat[_column_of(run, part, name)] = _cell(value)
     for part in sorted(run.keys() - {*_PARTS, "schema", "batch", "evaluation", "seed"}):
-        fields = run[part].items() if isinstance(run[part], dict) else [("", run[part])]
-        flat |= {f"{part}_{name}".rstrip("_"): _cell(value) for name, value in fields}
+        others = run[part].items() if isinstance(run[part], dict) else [("", run[part])]
+        flat |= {f"{part}_{name}".rstrip("_"): _cell(value) for name, value in others}
     return flat | {name: run.get(name) for name in ("batch", "evaluation", "seed")}
+
+
+def _column_of(run: dict[str, Any], part: str, name: str) -> str:
+    """The column of a setting: its name; with the part before it, `task_batch`, where that name means something else.
+
+    A part with a `source` is not built in, and its fields may have any name.
+    """
+    means_another = name in SHARED or name == "source"
+    if "source" in run[part] and not means_another:
+        other = run.get({"task": "model", "model": "task"}.get(part, ""), {})
+        means_another = (
+            (name.lower() in _taken() and name not in _built_in(part))
+            or name.startswith(("final_", "task_", "model_"))
+            or ("source" in other and name.lower() in map(str.lower, other))
+        )
+    return f"{part}_{name}" if means_another else name
+
+
+@cache
+def _built_in(part: str) -> frozenset[str]:
+    """The fields of the built-in tasks, of the built-in models, of the optimizer, and so on."""
+    from daybreak.models import MODELS
+    from daybreak.tasks import TASKS
+    from daybreak.training import Optimizer, Schedule, Stop
+
+    kinds = {"task": TASKS.values(), "model": MODELS.values(), "optimizer": [Optimizer], "stop": [Stop]}
+    return frozenset(field.name for kind in kinds.get(part, [Schedule]) for field in fields(kind))
+
+
+@cache
+def _taken() -> frozenset[str]:
+    """Columns that have a meaning, in lower case: SQL does not tell it from upper case."""
+    columns = {"id", "seed", "batch", "evaluation", "configuration", *_PARTS, *_MEASURED, *PROVENANCE, _STAMP}
+    return frozenset(name.lower() for name in columns.union(*map(_built_in, _PARTS)))
 
 
 def setting_columns(columns: Iterable[str]) -> list[str]:

@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import fields, replace
 from itertools import chain
 from typing import Any, final
@@ -10,9 +10,11 @@ from typing import Any, final
 import equinox as eqx
 import jax
 
+from daybreak import _own, models, tasks
 from daybreak.errors import RequestError, UnknownKind, refuse
 from daybreak.interface import Interface
-from daybreak.models import MODELS, AnyModel
+from daybreak.measure import above_guess
+from daybreak.models import MODELS, AnyModel, Model
 from daybreak.tasks import TASKS, Task
 from daybreak.training.optimizer import Optimizer
 from daybreak.training.schedule import Schedule
@@ -97,14 +99,14 @@ def canonical(run: Run) -> bytes:
 
 
 def to_json(run: Run) -> dict[str, Any]:
-    """A run as plain data."""
+    """A run as plain data. A task or model that is not built in has a `source`: the digest of the text that defines it."""
     schedule = (
         {"schedule": _plain(run.schedule)} if run.schedule.name != "constant" else {}
     )  # left out, as in older runs
     return {
         "schema": SCHEMA,
-        "task": {"name": _name(TASKS, run.task), **_plain(run.task)},
-        "model": {"name": _name(MODELS, run.model), **_plain(run.model)},
+        "task": {**_identity(TASKS, run.task), **_plain(run.task)},
+        "model": {**_identity(MODELS, run.model), **_plain(run.model)},
         "optimizer": _plain(run.optimizer),
         "stop": _plain(run.stop),
         "seed": run.seed,
@@ -115,7 +117,7 @@ def to_json(run: Run) -> dict[str, Any]:
 
 
 def from_json(data: dict[str, Any]) -> Run:
-    """A run from plain data, checked as if it were new.
+    """A run from plain data, checked as if it were new. Its classes are built in, installed, or loaded already.
 
     Raises:
         UnknownKind: it has a task, a model or a setting that is not known here.
@@ -124,26 +126,72 @@ def from_json(data: dict[str, Any]) -> Run:
     if data.get("schema") != SCHEMA:
         raise RequestError(f"schema = {data.get('schema')!r} is not allowed: this version reads {SCHEMA}.")
     given = {name: value for name, value in data.items() if name != "schema"}
-    for part, kinds in (("task", TASKS), ("model", MODELS)):
-        name = given.get(part, {}).get("name")
-        if name not in kinds:
-            raise UnknownKind(part if name is None else f"{part} {name!r}")
-        values = {field: value for field, value in given[part].items() if field != "name"}
-        given[part] = _constructed(part, kinds[name], values)
+    for part, kinds, base in (("task", TASKS, Task), ("model", MODELS, Model)):
+        values = dict(given.get(part, {}))
+        kind = _kind(part, values.pop("name", None), values.pop("source", None), kinds, base)
+        given[part] = _constructed(part, kind, values)
     for part, kind in (("optimizer", Optimizer), ("stop", Stop), ("schedule", Schedule)):
         given[part] = _constructed(part, kind, given.get(part, {}))
     return _constructed("run", Run, given)
 
 
+def own_sources(runs: Iterable[Run]) -> list[_own.Source]:
+    """The texts that define the tasks and models of runs, of those that are neither built in nor installed."""
+    kinds = {type(thing) for run in runs for thing in (run.task, run.model)}
+    return _own.sources(kinds - {*TASKS.values(), *MODELS.values()})
+
+
+def level_of(task: Task[Any]) -> float:
+    """A level for a task of which no other is known: an accuracy half of the way from a guess to 1, or a fifth of a guess's loss."""
+    guess = task.guess()
+    return above_guess(guess.loss, 0.8, best=0.0) if guess.accuracy is None else above_guess(guess.accuracy, 0.5)
+
+
+def check_own(runs: Iterable[Run]) -> None:
+    """Refuse runs of a task or model that is not built in and does not do what it must; nothing is computed.
+
+    Raises:
+        RequestError: one sentence that says what is wrong; for code that raises, with file and line.
+    """
+    checked = set()
+    for run in runs:
+        if not is_built_in(run) and shape(run) not in checked:
+            checked.add(shape(run))
+            with _own.located():
+                tasks.check(run.task)
+                models.check(run.model, run.interface)
+
+
+def is_built_in(run: Run) -> bool:
+    """Whether both its task and its model are."""
+    return type(run.task) in TASKS.values() and type(run.model) in MODELS.values()
+
+
 def _constructed(part: str, kind: type, values: dict[str, Any]) -> Any:
-    """A part of a run from its fields."""
+    """A part of a run from its fields; what JSON has as a list is a tuple."""
     for name in values.keys() - {field.name for field in fields(kind)}:
         raise UnknownKind(f"setting {name!r} of the {part}")
-    return kind(**values)
+    return kind(**{name: tuple(x) if isinstance(x, list) else x for name, x in values.items()})
 
 
-def _name(registry: dict[str, Any], thing: Any) -> str:
-    return next(name for name, kind in registry.items() if kind is type(thing))
+def _kind(part: str, name: str | None, source: str | None, kinds: Mapping[str, type], base: type) -> type:
+    """The class of a task or model in plain data."""
+    what = part if name is None else f"{part} {name!r}"
+    if name is None or (source is None and name not in kinds):
+        raise UnknownKind(what)
+    if source is None:
+        return kinds[name]
+    kind = _own.known(part, name, source, base)
+    if kind is None:
+        other = _own.present(name)
+        changed = f"; {other.file} has changed since, to {other.digest}" if other else ""
+        raise UnknownKind(f"{what} (source {source}{changed})")
+    return kind
+
+
+def _identity(kinds: Mapping[str, type], thing: Any) -> dict[str, str]:
+    name = next((name for name, kind in kinds.items() if kind is type(thing)), None)
+    return _own.identity(type(thing)) if name is None else {"name": name}
 
 
 def _plain(thing: Any) -> dict[str, Any]:

@@ -156,7 +156,7 @@ def test_runs_of_a_sweep_survive_json() -> None:
         ("grid = 3\n" + TOY, "line 1: 'grid' must be written [[grid]]"),
         ("", "[task] needs a name (single-location, recall, markov), or the sweep a preset (paper-a-regression"),
         (TOY.replace('"toy"', '["toy", "minimal"]'), "line 6: name = ['toy', 'minimal'] is not allowed"),
-        (TOY.replace('"toy"', '"tory"'), "line 6: 'tory' is unknown in 'name' of [model]: perhaps you meant 'toy'"),
+        (TOY.replace('"toy"', '"tory"'), "line 6: model 'tory' is unknown: perhaps you meant 'toy'."),
         ("[" * 2000, "s.toml: "),
     ],
 )

@@ -28,12 +28,11 @@ def main(arguments: Sequence[str]) -> None:
     jobs: queue.SimpleQueue[bytes] = queue.SimpleQueue()
     threading.Thread(target=_listen, args=(driver, jobs), daemon=True).start()
 
-    from daybreak.lab.compute.messages import decode, encode
-    from daybreak.lab.compute.work import work
+    from daybreak.lab.compute.work import answers
 
     while True:
-        for message in work(decode(jobs.get())):
-            send(driver, encode(message))
+        for message in answers(jobs.get()):
+            send(driver, message)
 
 
 def _listen(driver: socket.socket, jobs: "queue.SimpleQueue[bytes]") -> None:

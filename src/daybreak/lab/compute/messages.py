@@ -8,8 +8,9 @@ from typing import Any, final
 
 from safetensors.numpy import load, save
 
+from daybreak._own import Source, define
 from daybreak.lab.store import Keep
-from daybreak.training import Record, Run, from_json, to_json
+from daybreak.training import Record, Run, from_json, own_sources, to_json
 
 
 @final
@@ -112,6 +113,8 @@ def encode(message: Job | Message) -> bytes:
                 "checkpoints": list(checkpoints),
                 "every": every,
                 "keep": keep,
+                # Files of the user's own, which the worker cannot have; byte by byte, whatever their encoding.
+                "sources": [(source.file, source.text.decode("latin-1")) for source in own_sources(runs)],
             }
             return _join("Job", head, *checkpoints.values())
         case Advanced(statuses):
@@ -130,6 +133,8 @@ def decode(data: bytes) -> Any:
     kind, head, parts = _split(data)
     match kind:
         case "Job":
+            for file, text in head["sources"]:
+                define(Source(file, text.encode("latin-1")))
             checkpoints = dict(zip(head["checkpoints"], parts, strict=True))
             runs = tuple(from_json(run) for run in head["runs"])
             return Job(runs, checkpoints, head["every"], tuple(head["keep"]))

@@ -144,8 +144,8 @@ def _stream(job: bytes, threads: int) -> Iterator[bytes]:
     """The task: messages of a job, as bytes."""
     os.environ |= _machine.thread_limit(threads)  # before JAX starts its threads
     os.environ |= cache_variables(program_cache())  # of this node
-    from daybreak.lab.compute.work import work
+    from daybreak.lab.compute.work import answers
 
     yield encode(Started(f"{socket.gethostname()} {os.getpid()}"))
-    for message in work(decode(job)):  # not `yield from map`: Ray sometimes calls send() on its generators
-        yield encode(message)
+    for message in answers(job):  # noqa: UP028 (Ray sometimes calls send() on its generators)
+        yield message

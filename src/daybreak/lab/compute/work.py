@@ -7,7 +7,18 @@ from typing import final
 
 import numpy as np
 
-from daybreak.lab.compute.messages import Advanced, Checkpoint, Ended, Finished, Job, Message, RunStatus, StartedOver
+from daybreak.lab.compute.messages import (
+    Advanced,
+    Checkpoint,
+    Ended,
+    Finished,
+    Job,
+    Message,
+    RunStatus,
+    StartedOver,
+    decode,
+    encode,
+)
 from daybreak.lab.provenance import device
 from daybreak.lab.store import Keep
 from daybreak.training import DamagedCheckpoint, Progress, Run, evaluations, maps, trained
@@ -15,6 +26,17 @@ from daybreak.training import DamagedCheckpoint, Progress, Run, evaluations, map
 _REPORT = 0.5  # seconds between two reports of progress, at least
 _FIRST = 2.0  # seconds until the first checkpoint, at least: most first runs last less than a minute
 _SHARE = 50  # the next checkpoint comes when training has taken this many times as long as the last checkpoint
+
+
+def answers(data: bytes) -> Iterator[bytes]:
+    """The messages of a job, both as bytes. A job that cannot be read, such as one of a file that fails to load, has ended."""
+    try:
+        job = decode(data)
+    except Exception:
+        yield encode(Ended(traceback.format_exc()))
+        return
+    for message in work(job):  # not `yield from map`: Ray sometimes calls send() on its generators
+        yield encode(message)
 
 
 def work(job: Job) -> Iterator[Message]:

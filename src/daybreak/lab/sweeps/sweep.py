@@ -25,12 +25,12 @@ from functools import cache
 from pathlib import Path
 from typing import Any, final
 
+from daybreak import models, tasks
+from daybreak._own import located
 from daybreak.errors import RequestError
 from daybreak.lab.sweeps.expression import Expression, parse
 from daybreak.lab.sweeps.field import Field, fields_of
-from daybreak.models import MODELS
-from daybreak.tasks import TASKS
-from daybreak.training import Optimizer, Run, Schedule, Stop, to_json
+from daybreak.training import Optimizer, Run, Schedule, Stop, check_own, level_of, to_json
 from daybreak.training.presets import PRESETS
 
 MOST = 1_000_000
@@ -52,11 +52,16 @@ def read(path: Path) -> list[Run]:
     except (OSError, UnicodeDecodeError) as error:
         why = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
         raise RequestError(f"sweep file {str(path)!r} cannot be read: {why}.") from None
-    return runs(text, path.name)
+    return runs(text, path.name, path.parent)
 
 
-def runs(text: str, name: str = "sweep") -> list[Run]:
+def runs(text: str, name: str = "sweep", folder: Path = Path()) -> list[Run]:
     """The runs of a sweep file's text.
+
+    Args:
+        text: of the file.
+        name: of the file, for messages.
+        folder: where the paths of tasks and models start, `name = "my_task.py:Needle"`. These files are executed.
 
     Example:
         >>> sweep = runs('''
@@ -76,7 +81,7 @@ def runs(text: str, name: str = "sweep") -> list[Run]:
         lines = max(text.rstrip().count("\n") + 1, 1)
         message = str(error).replace("at end of document", f"at the end, line {lines}")
         raise RequestError(f"{name}: {message}.") from None
-    file = _File(name, text)
+    file = _File(name, text, folder)
     grids = [_grid(block, file) for block in _blocks(data, file)]
     count = sum(grid.count for grid in grids)
     if count > MOST:
@@ -84,16 +89,18 @@ def runs(text: str, name: str = "sweep") -> list[Run]:
     by_id = {run.id: run for grid in grids for run in grid.runs()}
     if not by_id:
         raise RequestError(f"{name}: where = {grids[0].where and grids[0].where.text!r} leaves out all {count:,} runs.")
+    check_own(by_id.values())
     return list(by_id.values())
 
 
 @final
 @dataclass(frozen=True)
 class _File:
-    """The sweep file, to give the line of an error."""
+    """The sweep file, to give the line of an error, and to find the files that it names."""
 
     name: str
     text: str
+    folder: Path
 
     @contextmanager
     def at(self, section: str, key: str) -> Iterator[None]:
@@ -182,8 +189,14 @@ class _Grid:
                 section, _, key = path.rpartition(".")
                 parts[section][key] = value
             try:
-                built = {section: make(section, tuple(parts[section].items())) for section in _SECTIONS}
-                yield Run(**built, **parts[""])
+                with located():
+                    task = make("task", tuple(parts["task"].items()))
+                    if type(task) not in tasks.TASKS.values():
+                        parts["stop"].setdefault("level", level_of(task))
+                    rest = (section for section in _SECTIONS if section != "task")
+                    built = {section: make(section, tuple(parts[section].items())) for section in rest}
+                    run = Run(task, **built, **parts[""])
+                yield run
             except RequestError as error:
                 raise RequestError(f"{self.file.name}: {error}") from None
 
@@ -213,12 +226,11 @@ def _grid(block: Mapping[str, Any], file: _File) -> _Grid:
     for section in _SECTIONS:
         given, start = dict(block.get(section, {})), dict(base.get(section, {}))
         if section in ("task", "model"):
-            classes_by_name = {"task": TASKS, "model": MODELS}[section]
             with file.at(section, "name"):
                 name = given.pop("name", start.get("name"))
                 if name != start.pop("name", None):
                     start = {}
-                classes[section] = _class(section, name, classes_by_name)
+                classes[section] = _class(section, name, file.folder)
         own = fields_of(classes[section])
         for key, value in (start | given).items():
             with file.at(section, key):
@@ -245,17 +257,17 @@ def _preset(name: str | None) -> dict[str, Any]:
     return to_json(PRESETS[name])
 
 
-def _class(section: str, name: Any, classes: Mapping[str, type]) -> type:
+def _class(section: str, name: Any, folder: Path) -> type:
+    kinds = {"task": tasks.TASKS, "model": models.MODELS}[section]
     if name is None:
         raise RequestError(
-            f"[{section}] needs a name ({', '.join(classes)}), or the sweep a preset ({', '.join(PRESETS)})"
+            f"[{section}] needs a name ({', '.join(kinds)}), or the sweep a preset ({', '.join(PRESETS)})"
         )
     if not isinstance(name, str):
         raise RequestError(
             f"name = {name!r} is not allowed: it must be a string; for several, write a [[grid]] for each"
         )
-    _check_name(name, tuple(classes), f"'name' of [{section}]")
-    return classes[name]
+    return {"task": tasks.find, "model": models.find}[section](name, folder)
 
 
 def _seeds(setting: Field, given: Any) -> Sequence[int]:
