@@ -15,7 +15,7 @@ from typing import NamedTuple, final
 import numpy as np
 from scipy import special
 
-from daybreak._types import ArrayLike, Bools, Floats
+from daybreak._types import ArrayLike, Floats
 from daybreak.errors import RequestError
 from daybreak.measure import _table
 from daybreak.measure._estimate import Estimate

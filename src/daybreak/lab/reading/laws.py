@@ -33,13 +33,11 @@ class FittedLaw:
         law: as fitted.
         configurations: the number of configurations. Runs of one configuration differ only in the seed.
         resampled: whether intervals come from a cluster bootstrap over configurations, or from Student's t on the runs.
-        also_varying: settings that differ between the runs and that the law does not contain.
     """
 
     law: "Law"
     configurations: int
     resampled: bool
-    also_varying: tuple[str, ...]
 
 
 def table(lab: "Lab", where: str | None = None) -> Table:
@@ -69,16 +67,22 @@ def fit(form: str, runs: Mapping[str, NDArray], method: "Method | None" = None) 
     from daybreak.measure import fit_law
     from daybreak.measure.form import parse
 
-    settings = {name: x for name, x in runs.items() if name not in _NOT_SETTINGS}
-    numeric = {name: x for name, x in settings.items() if x.dtype.kind in "iufb"}
+    numeric = _numeric(runs)
     parsed = parse(form, numeric.keys())
     for name in parsed.columns:
         empty = int(np.isnan(numeric[name].astype(np.float64)).sum())
+        if empty == len(runs["id"]):
+            raise RequestError(f"law {form!r} names {name!r}, which these runs do not have.")
         if empty:
             raise RequestError(
                 f"law {form!r} names {name!r}, which {empty} of the {len(runs['id'])} runs do not have: "
                 "choose runs with --where."
             )
+    unknowns, emerged = 1 + len(parsed.exponents), int((~runs["censored"]).sum())
+    if emerged <= unknowns:
+        raise RequestError(
+            f"law {form!r} has {unknowns} coefficients and needs at least {unknowns + 1} runs that emerged, but there are {emerged}."
+        )
     given = {name: numeric[name] for name in parsed.columns} | {
         "plateau": runs["plateau"],
         "censored": runs["censored"],
@@ -94,8 +98,23 @@ def fit(form: str, runs: Mapping[str, NDArray], method: "Method | None" = None) 
         method=chosen,
         cluster="configuration" if resampled else None,
     )
-    also_varying = tuple(x for x in settings if x not in (*parsed.columns, *_WITHOUT_EFFECT) and _varies(settings[x]))
-    return FittedLaw(law, np.unique(configuration).size, resampled, also_varying)
+    return FittedLaw(law, np.unique(configuration).size, resampled)
+
+
+def columns(form: str, runs: Mapping[str, NDArray]) -> tuple[str, ...]:
+    """The settings of a table of runs that a law contains."""
+    from daybreak.measure.form import parse
+
+    return parse(form, _numeric(runs).keys()).columns
+
+
+def settings_with_effect(runs: Mapping[str, NDArray]) -> list[str]:
+    """The settings in a table of runs that a plateau may depend on, other than by chance."""
+    return [name for name in runs if name not in (*_WITHOUT_EFFECT, *_NOT_SETTINGS)]
+
+
+def _numeric(runs: Mapping[str, NDArray]) -> dict[str, NDArray]:
+    return {name: x for name, x in runs.items() if name not in _NOT_SETTINGS and x.dtype.kind in "iufb"}
 
 
 def default_form(runs: Mapping[str, NDArray]) -> str | None:
@@ -209,7 +228,7 @@ def select(runs: Mapping[str, NDArray], rows: NDArray[np.bool_]) -> Table:
 
 def _configurations(runs: Mapping[str, NDArray]) -> NDArray[np.int64]:
     """Rows that agree in all settings but the seed have the same number."""
-    names = [name for name in runs if name not in (*_WITHOUT_EFFECT, *_NOT_SETTINGS)]
+    names = settings_with_effect(runs)
     keys = [repr(row) for row in zip(*(runs[name].tolist() for name in names), strict=True)]
     numbers = {key: i for i, key in enumerate(dict.fromkeys(keys))}
     return np.array([numbers[key] for key in keys], np.int64)
