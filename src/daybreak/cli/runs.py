@@ -107,7 +107,7 @@ class Show:
         if saved.record is None:
             raise RequestError(f"plot = {str(path)!r} is not allowed: run {saved.result.id} failed and has no curves.")
         end = saved.result.plateau
-        plateaus = {} if end is None or end.censored else {"": end.length}
+        plateaus = {} if end is None or end.censored else {"": end.bracket}
         pictures.save(pictures.learning_curves({saved.result.id: saved.record}, plateaus), path, [path.suffix])
 
     def _show(self, console: Console, data: dict[str, Any], saved: "Saved") -> None:
