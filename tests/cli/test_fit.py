@@ -1,5 +1,6 @@
 """`daybreak fit`: a planted law is found, compared with the paper's, drawn; what cannot be fitted is refused in a sentence."""
 
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -7,6 +8,7 @@ import pytest
 
 from daybreak.cli import main
 from daybreak.lab import Lab
+from daybreak.models import ToyAttention
 from tests.cli.asking import answer
 from tests.lab import made
 
@@ -48,7 +50,7 @@ def test_a_planted_law_is_found_with_its_counts(here: Path, capsys) -> None:
     assert (law["method"], data["runs"], data["configurations"]) == ("tobit", 24, 12)
     assert data["censored"] == law["censored"] == 5
     assert data["resampled"]
-    assert data["also_varying"] == []
+    assert (data["differ_in"], data["left_out"], len(data["groups"])) == ([], [], 1)
     assert data["paper"]["coefficients"] == {"a": 1.29, "b": 0.8, "C": 0.76}
     few = answer(capsys, "fit", "--law", "C * T**b", "--where", "d = 8")
     assert few["law"]["method"] == "ols"
@@ -64,8 +66,28 @@ def test_what_a_person_reads_and_sees(here: Path, capsys) -> None:
     assert "24 runs of 12 configurations, 5 of them did not emerge. By tobit; intervals by cluster bootstrap" in said
     assert "Paper A, figure 3: 0.76 d^1.29 T^0.8 B^-0.8 (R² 0.995)" in said
     assert Path("law.png").read_bytes().startswith(b"\x89PNG")
-    assert main(["fit", "--law", "C * d**a", *ONLY]) == 0
-    assert "The runs also differ in T, which the law does not contain." in capsys.readouterr().out
+
+
+def test_runs_that_the_law_does_not_tell_apart_get_a_law_each(here: Path, planted: Path, capsys) -> None:
+    shutil.copytree(planted, "several")
+    for seed in range(3):
+        for T in (16, 64):
+            made_toy = made.run(seed, T=T, model=ToyAttention())
+            Lab("several").save(made_toy, made.record(10.0 * T), **made.SOURCE)
+    data = answer(capsys, "fit", "--law", "C * T**b", "--lab", "several", "--where", "T < 256")
+    assert data["differ_in"][:2] == ["model", "d"]
+    toy = next(x for x in data["groups"] if "toy" in x["kind"])
+    assert toy["law"]["rows"] == 6
+    for one in data["groups"]:
+        again = answer(capsys, "fit", "--law", "C * T**b", "--lab", "several", "--where", one["select"])
+        assert again["law"] == one["law"], "the printed --where selects the same runs"
+        assert again["select"] == one["select"]
+    assert main(["fit", "--law", FORM, "--lab", "several", "--plot", "both.png"]) == 0
+    said = capsys.readouterr().out
+    assert said.startswith("3 groups of runs differ in task, model, causal, layers, level, which the law does not contain")
+    assert "\nsingle-location, transformer, adam: --where " in said
+    assert "No law of recall, transformer, adam (task = 'recall'): law 'C * d**a * (T/B)**b' names 'T'" in said
+    assert Path("both.png").stat().st_size > 0
 
 
 WRONG = [
@@ -73,8 +95,11 @@ WRONG = [
     (("--law", "C * witdh**a", *ONLY), "did you mean 'width'?"),
     (("--law", "C * d**", *ONLY), "cannot be read"),
     (("--law", "d**a", *ONLY), "exactly one factor that is not a column"),
-    (("--law", "C * layers**a", *ONLY), "exponent 'a' cannot be identified"),
-    (("--law", "C * N**a"), "'N', which 24 of the 25 runs do not have: choose runs with --where"),
+    (("--law", "C * d**a * T**b * layers**c", *ONLY), "exponent 'c' cannot be identified"),
+    (("--law", "C * T**b", "--where", "d = 8 and T = 16"), "needs at least 3 runs that emerged, but there are 2"),
+    (("--law", "C * N**a"), "none of 13 groups of runs, which differ in"),
+    (("--law", "C * width**a", *ONLY), "Put what differs into the law, or choose runs with --where"),
+    (("--law", "C + T**b", *ONLY), "a law is a product of powers"),
     (("--law", FORM, "--where", "d = 7"), "no run for which 'd = 7' holds"),
     (("--law", FORM, *ONLY, "--method", "ols"), "cannot count the 5 censored rows"),
     (("--law", FORM, *ONLY, "--method", "magic"), "magic"),

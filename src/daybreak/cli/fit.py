@@ -1,5 +1,6 @@
 """`daybreak fit`: the law of the plateaus in a lab, compared with the paper's."""
 
+import shlex
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, final
@@ -9,9 +10,13 @@ from rich.console import Console
 
 from daybreak.cli._answer import Answer, Json, check_picture, table
 from daybreak.cli._lab import LabFolder, Where, open_lab
+from daybreak.errors import RequestError
 
 if TYPE_CHECKING:
+    from daybreak.lab.reading.groups import Group
     from daybreak.lab.reading.laws import FittedLaw
+    from daybreak.lab.reading.published import Published
+    from daybreak.measure import Law
 
 
 @final
@@ -19,7 +24,8 @@ if TYPE_CHECKING:
 class Fit:
     """Fit a power law to the plateaus of a lab: exponents with intervals, compared with the paper's law.
 
-    A run that did not emerge counts as a plateau longer than the run. Runs that failed or diverged do not count.
+    Runs that differ in something else than the law's settings and the seed, such as the task, get a law each. A run that did
+    not emerge counts as a plateau longer than the run. Runs that failed or diverged do not count.
     Example: daybreak fit --law "C * d**a * (T/B)**b" --where "task = 'single-location'" --plot law.png
     """
 
@@ -45,39 +51,107 @@ class Fit:
     json: Json = False
 
     def answer(self) -> Answer:
-        """Read the index, fit, draw if asked."""
+        """Read the index, fit a law to each group of runs, draw if asked."""
         check_picture("plot", self.plot)
         lab = open_lab(self.lab)
         from daybreak.lab.reading import laws
-        from daybreak.lab.reading.published import compare, published
+        from daybreak.lab.reading.groups import differing, groups
 
         runs = laws.table(lab, self.where)
-        fitted = laws.fit(self.law, runs, self.method)
-        paper = published(runs)
-        comparison = None
-        if paper is not None:
-            values = {"source": paper.source, "formula": paper.formula, "r2": paper.r2}
-            comparison = values | asdict(compare(paper, fitted.law, runs))
+        contained = laws.columns(self.law, runs)
+        found = groups(runs, contained)
+        fits, left_out = self._fits(found)
+        apart = differing(found, contained)
+        if not fits:
+            raise RequestError(_none_fitted(left_out, apart))
         if self.plot is not None:
             from daybreak import pictures
 
-            pictures.save(pictures.fitted_law(fitted.law, runs, paper), self.plot, [self.plot.suffix])
-        data = {
+            pictures.save(pictures.fitted_laws([x.drawn for x in fits]), self.plot, [self.plot.suffix])
+        data: dict[str, Any] = {
             "lab": str(self.lab),
             "where": self.where,
-            "law": fitted.law.as_json(),
-            "runs": len(runs["id"]),
-            "configurations": fitted.configurations,
-            "censored": int(runs["censored"].sum()),
-            "resampled": fitted.resampled,
-            "also_varying": list(fitted.also_varying),
-            "paper": comparison,
+            "differ_in": list(apart),
+            "groups": [x.as_json() for x in fits],
+            "left_out": left_out,
             "plot": self.plot and str(self.plot),
         }
-        return Answer(data, lambda console: self._show(console, data, fitted))
+        if len(found) == 1:
+            data |= data["groups"][0]
+        return Answer(data, lambda console: self._show(console, data, fits))
 
-    def _show(self, console: Console, data: dict[str, Any], fitted: "FittedLaw") -> None:
-        law, paper = fitted.law, data["paper"]
+    def _fits(self, found: "list[Group]") -> "tuple[list[_GroupFit], list[dict[str, Any]]]":
+        """The law of each group of runs, and the groups that have none with the reason."""
+        from daybreak.lab.reading import laws
+        from daybreak.lab.reading.published import published
+
+        fits, left_out = [], []
+        for group in found:
+            both = self.where and group.where
+            where = f"({self.where}) and {group.where}" if both else self.where or group.where or None
+            try:
+                fitted = laws.fit(self.law, group.runs, self.method)
+            except RequestError as error:
+                count = len(group.runs["id"])
+                left_out.append({"kind": group.kind, "select": where, "runs": count, "reason": str(error)})
+                continue
+            fits.append(_GroupFit(group, where, fitted, published(group.runs)))
+        return fits, left_out
+
+    def _show(self, console: Console, data: dict[str, Any], fits: "list[_GroupFit]") -> None:
+        count = len(fits) + len(data["left_out"])
+        lines = []
+        if count > 1:
+            lines = [
+                f"{count} groups of runs differ in {', '.join(data['differ_in'])}, which the law does not contain: "
+                "each has a law of its own. --where chooses one."
+            ]
+        _print(console, lines)
+        for one in fits:
+            if count > 1:
+                _print(console, ["", f"{one.group.kind}: --where {shlex.quote(one.where or '')}"])
+            one.show(console)
+        _print(console, [""] * bool(data["left_out"]))
+        _print(console, [f"No law of {x['kind']} ({x['select']}): {x['reason']}" for x in data["left_out"]])
+        if self.plot is not None:
+            _print(console, [f"Picture: {self.plot}"])
+
+
+@final
+@dataclass(frozen=True)
+class _GroupFit:
+    """The law of one group of runs, and the published law for these."""
+
+    group: "Group"
+    where: str | None
+    fitted: "FittedLaw"
+    paper: "Published | None"
+
+    @property
+    def drawn(self) -> "tuple[Law, dict[str, Any], Published | None, str]":
+        return self.fitted.law, self.group.runs, self.paper, self.group.where
+
+    def as_json(self) -> dict[str, Any]:
+        from daybreak.lab.reading.published import compare
+
+        comparison = None
+        if self.paper is not None:
+            values = {"source": self.paper.source, "formula": self.paper.formula, "r2": self.paper.r2}
+            comparison = values | asdict(compare(self.paper, self.fitted.law, self.group.runs))
+        return {
+            "kind": self.group.kind,
+            "select": self.where,
+            "law": self.fitted.law.as_json(),
+            "runs": len(self.group.runs["id"]),
+            "configurations": self.fitted.configurations,
+            "censored": int(self.group.runs["censored"].sum()),
+            "resampled": self.fitted.resampled,
+            "paper": comparison,
+        }
+
+    def show(self, console: Console) -> None:
+        data, law = self.as_json(), self.fitted.law
+        paper = data["paper"]
         rows = []
         for name, value in law.coefficients.items():
             low, high = law.intervals[name]
@@ -93,12 +167,23 @@ class Fit:
                 f"P{paper['source'][1:]}: {paper['formula']} (R² {paper['r2']}). These plateaus are {paper['ratio']:.2f} times "
                 "as long (geometric mean)."
             )
-        if fitted.also_varying:
-            lines.append(f"The runs also differ in {', '.join(fitted.also_varying)}, which the law does not contain.")
-        if self.plot is not None:
-            lines.append(f"Picture: {self.plot}")
-        for line in lines:
-            console.print(line, markup=False, highlight=False)
+        _print(console, lines)
+
+
+def _print(console: Console, lines: list[str]) -> None:
+    for line in lines:
+        console.print(line, markup=False, highlight=False)
+
+
+def _none_fitted(left_out: list[dict[str, Any]], apart: tuple[str, ...]) -> str:
+    """Why no group of runs has a law."""
+    first = left_out[0]
+    if len(left_out) == 1:
+        return first["reason"]
+    return (
+        f"none of {len(left_out)} groups of runs, which differ in {', '.join(apart)}, has enough for this law. The largest "
+        f"({first['select']}): {first['reason']} Put what differs into the law, or choose runs with --where."
+    )
 
 
 def _counts(data: dict[str, Any], law: Any) -> str:

@@ -84,7 +84,7 @@ class Forecast:
             "at": at,
             "curve": view.name,
             "level": progress.stop.level if self.level is None else self.level,
-            "law": law and {"median": law.median, "spread": law.spread, **law.fitted.law.as_json()},
+            "law": law and {**law.as_json(), "notes": list(law.notes)},
             "no_law": no_law,
             "truth": None if view.truth is None else {"step": view.truth.length, "censored": view.truth.censored},
             "plot": self.plot and str(self.plot),
@@ -146,9 +146,10 @@ class Forecast:
         if data["law"] is None:
             lines.append(f"No law was used: {data['no_law']}")
         else:
-            lines.append(
-                f"The law: plateau = {data['law']['formula']}, fitted to {data['law']['rows']} other runs of the lab."
-            )
+            rows = data["law"]["rows"]
+            runs = "1 other run" if rows == 1 else f"{rows} other runs"
+            lines.append(f"The law: plateau = {data['law']['formula']}, fitted to {runs} of the lab.")
+            lines += data["law"]["notes"]
         if data["truth"] is not None:
             truth = data["truth"]
             after = "it had not emerged by" if truth["censored"] else "it emerged at"

@@ -110,7 +110,8 @@ class Show:
         if shown.curves is None:
             raise RequestError(f"plot = {str(path)!r} is not allowed: {shown.why_no_curves}")
         record = Record(shown.curves.steps, shown.curves.curves, "completed")  # a picture does not show the outcome
-        plateaus = {} if shown.mark is None else {"": shown.mark}
+        end = shown.plateau
+        plateaus = {} if end is None or end.censored else {"": end.bracket}
         pictures.save(pictures.learning_curves({shown.data["id"]: record}, plateaus), path, [path.suffix])
 
     def _show(self, console: Console, shown: "_Shown") -> None:

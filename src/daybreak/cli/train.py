@@ -135,8 +135,8 @@ def _draw(path: Path, saved: "list[Saved]") -> None:
 
     records = {f"seed {x.run.seed}": x.record for x in saved if x.record is not None}
     plateaus = {f"seed {x.run.seed}": x.result.plateau for x in saved}
-    lengths = {name: x.length for name, x in plateaus.items() if x is not None and not x.censored}
-    pictures.save(pictures.learning_curves(records, lengths), path, [path.suffix])
+    ends = {name: x.bracket for name, x in plateaus.items() if x is not None and not x.censored}
+    pictures.save(pictures.learning_curves(records, ends), path, [path.suffix])
 
 
 @final

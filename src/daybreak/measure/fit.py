@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import NamedTuple, get_args
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +19,7 @@ _DRAWS = 1000
 _FEWEST_DRAWS = 100
 
 
-class _Problem(NamedTuple):
+class Problem(NamedTuple):
     """log y = design @ parameters + offset + noise, or above log y where censored."""
 
     form: Form
@@ -30,6 +30,7 @@ class _Problem(NamedTuple):
 
     @property
     def names(self) -> tuple[str, ...]:
+        """The constant and the exponents."""
         return (self.form.constant, *self.form.exponents)
 
 
@@ -77,7 +78,7 @@ def fit_law(
         {'C': 3.0, 'a': 0.5, 'b': 1.0}
     """
     columns = _table.arrays(table)
-    problem = _problem(form, columns, y, censored)
+    problem = read_problem(form, columns, y, censored)
     chosen: Method = ("ols" if censored is None else "tobit") if method is None else method
     draws = _draws(bootstrap, cluster)
     _check_method(chosen, problem)
@@ -89,17 +90,17 @@ def fit_law(
         measured = _measured_configurations(problem, configuration)
         refit = partial(_refit, chosen, problem, estimate)
         estimate = _bootstrap.resample(estimate, refit, configuration, draws, _check.whole("seed", seed, 0), measured)
-    return _law(problem, columns, estimate, chosen)
+    return as_law(problem, columns, estimate, chosen)
 
 
-_ESTIMATORS: dict[Method, Callable[[_Problem], Estimate]] = {
+_ESTIMATORS: dict[Method, Callable[[Problem], Estimate]] = {
     "ols": lambda problem: _least_squares.fit(problem.design, problem.target),
     "huber": lambda problem: _huber.fit(problem.design, problem.target),
     "tobit": lambda problem: _tobit.fit(problem.design, problem.target, problem.censored),
 }
 
 
-def _refit(method: Method, problem: _Problem, near: Estimate, weights: Floats) -> Floats:
+def _refit(method: Method, problem: Problem, near: Estimate, weights: Floats) -> Floats:
     if method == "huber":
         return _huber.refit(problem.design, problem.target, weights, near)
     if method == "tobit" and problem.censored.any():
@@ -107,13 +108,14 @@ def _refit(method: Method, problem: _Problem, near: Estimate, weights: Floats) -
     return _least_squares.refit(problem.design, problem.target, weights)
 
 
-def _problem(form: str, columns: Mapping[str, NDArray], y: str, censored: str | None) -> _Problem:
+def read_problem(form: str, columns: Mapping[str, NDArray], y: str, censored: str | None) -> Problem:
+    """The regression on logs that a law is, over a table."""
     measured = _table.positive(columns, y)
     parsed = parse(form, _table.numeric(columns) - {y})
     if y in (parsed.constant, *parsed.exponents):
         raise RequestError(f"law {form!r} names {y!r}, which is what it is to predict: choose another name.")
     design, offset = parsed.design(columns)
-    return _Problem(parsed, design, np.log(measured) - offset, offset, _table.flags(columns, censored, measured.size))
+    return Problem(parsed, design, np.log(measured) - offset, offset, _table.flags(columns, censored, measured.size))
 
 
 def _draws(bootstrap: int | None, cluster: str | Sequence[str] | None) -> int:
@@ -122,8 +124,8 @@ def _draws(bootstrap: int | None, cluster: str | Sequence[str] | None) -> int:
     return _check.whole("bootstrap", bootstrap, _FEWEST_DRAWS)
 
 
-def _check_method(method: Method, problem: _Problem) -> None:
-    if method not in get_args(Method):
+def _check_method(method: Method, problem: Problem) -> None:
+    if method not in _ESTIMATORS:
         raise RequestError(f"method = {method!r} is unknown: choose 'ols', 'huber' or 'tobit'.")
     count = int(problem.censored.sum())
     if method != "tobit" and count:
@@ -134,7 +136,7 @@ def _check_method(method: Method, problem: _Problem) -> None:
         raise RequestError(f"law {problem.form.text!r} cannot be fitted: all {count} rows are censored.")
 
 
-def _check_identified(problem: _Problem) -> None:
+def _check_identified(problem: Problem) -> None:
     """Measured rows alone must identify the law; censored ones bound an exponent from one side only."""
     design = problem.design[~problem.censored]
     rows, unknowns = design.shape
@@ -156,7 +158,7 @@ def _check_identified(problem: _Problem) -> None:
         )
 
 
-def _measured_configurations(problem: _Problem, configuration: NDArray) -> int:
+def _measured_configurations(problem: Problem, configuration: NDArray) -> int:
     groups, unknowns = np.unique(configuration[~problem.censored]).size, len(problem.names)
     if groups <= unknowns:
         raise RequestError(
@@ -166,7 +168,8 @@ def _measured_configurations(problem: _Problem, configuration: NDArray) -> int:
     return groups
 
 
-def _law(problem: _Problem, columns: Mapping[str, NDArray], estimate: Estimate, method: Method) -> Law:
+def as_law(problem: Problem, columns: Mapping[str, NDArray], estimate: Estimate, method: Method) -> Law:
+    """An estimate as a law with intervals."""
     margin = special.stdtrit(estimate.freedom, 0.975) * np.sqrt(np.diag(estimate.covariance))
     ends = np.array([estimate.parameters, estimate.parameters - margin, estimate.parameters + margin])
     ends[:, 0] = np.exp(np.clip(ends[:, 0], -700, 700))  # the fit is on log C, whose interval may be very wide

@@ -80,6 +80,7 @@ def parse(text: str, columns: AbstractSet[str]) -> Form:
                 powers.append((base, read, sign * inner))
             case _:
                 powers.append((factor, 1.0, sign))
+    _check_product([base for base, _, _ in powers], columns, text)
     for base, _, _ in powers:
         _check_base(base, columns, text)
     if len(constants) != 1:
@@ -130,6 +131,17 @@ def _check_names(constant: str, exponents: tuple[str, ...], text: str) -> None:
             raise RequestError(f"law {text!r} names an unknown {name!r}, which is a function: choose another name.")
     if constant in exponents:
         raise RequestError(f"law {text!r} uses {constant!r} both as constant and as exponent: choose two names.")
+
+
+def _check_product(bases: list[ast.expr], columns: AbstractSet[str], text: str) -> None:
+    """Refuse a sum with something to fit in it, such as C + T**b."""
+    for base in bases:
+        names = {node.id for node in ast.walk(base) if isinstance(node, ast.Name)} - _FUNCTIONS.keys() - columns
+        if isinstance(base, ast.BinOp) and isinstance(base.op, ast.Add | ast.Sub) and names:
+            raise RequestError(
+                f"law {text!r} is not allowed: a law is a product of powers, such as 'C * d**a * (T/B)**b', and "
+                f"{ast.unparse(base)} is a sum with {' and '.join(sorted(names))} to be fitted in it."
+            )
 
 
 def _check_base(node: ast.expr, columns: AbstractSet[str], text: str) -> None:

@@ -13,7 +13,7 @@ from daybreak.errors import RequestError
 from daybreak.measure import _table
 from daybreak.measure.form import parse
 
-Method = Literal["ols", "huber", "tobit"]
+Method = Literal["ols", "huber", "tobit", "transfer"]
 
 
 class Interval(NamedTuple):
@@ -21,6 +21,29 @@ class Interval(NamedTuple):
 
     low: float
     high: float
+
+
+@final
+@dataclass(frozen=True)
+class Beyond:
+    """A setting outside of the range that a law was fitted on, and by which factor."""
+
+    name: str
+    value: float
+    edge: float
+
+    @property
+    def factor(self) -> float:
+        """How far beyond the edge, above 1."""
+        return max(self.value / self.edge, self.edge / self.value)
+
+    def __str__(self) -> str:
+        side = "largest" if self.value > self.edge else "smallest"
+        return f"{self.name} = {self.value:g} is {self.factor:.1f} times beyond the {side} measured, {self.edge:g}"
+
+    def as_json(self) -> dict[str, Any]:
+        """The same as plain data."""
+        return {"name": self.name, "value": self.value, "edge": self.edge, "factor": self.factor}
 
 
 @final
@@ -83,6 +106,11 @@ class Law:
         """
         ratio = special.stdtrit(self.freedom, 0.9) / special.ndtri(0.9)
         return self.predict(table), ratio * self._deviation(table)
+
+    def beyond(self, setting: Mapping[str, float]) -> tuple[Beyond, ...]:
+        """Which numbers of a setting lie outside of the range that the law was fitted on."""
+        edges = {x: float(np.clip(setting[x], *ends)) for x, ends in self.ranges.items() if x in setting}
+        return tuple(Beyond(x, float(setting[x]), edge) for x, edge in edges.items() if edge != setting[x])
 
     def _deviation(self, table: Mapping[str, ArrayLike]) -> Floats:
         """Standard deviation of the log of a new run: its scatter around the law, and the law's own uncertainty."""

@@ -2,6 +2,7 @@
 
 from daybreak.pictures.curves import learning_curves as learning_curves
 from daybreak.pictures.fitted import fitted_law as fitted_law
+from daybreak.pictures.fitted import fitted_laws as fitted_laws
 from daybreak.pictures.forecast import forecast_picture as forecast_picture
 from daybreak.pictures.laws import law_panel as law_panel
 from daybreak.pictures.portrait import portrait as portrait

@@ -19,7 +19,7 @@ _OTHERS = 6  # curves that are drawn of a run that has none of ours
 _KINDS = {"block_mass": "block", "kl": "blocks 1 to"}  # what the last index of a probe counts; of others it is the head
 
 
-def learning_curves(records: Mapping[str, Record], plateaus: Mapping[str, float] | None = None) -> Figure:
+def learning_curves(records: Mapping[str, Record], plateaus: Mapping[str, tuple[float, float]] | None = None) -> Figure:
     """Draw what was measured along runs, by label.
 
     One run: clean and training-like data, every head, and the probes of its task. Several runs: clean data, and of each run
@@ -27,7 +27,7 @@ def learning_curves(records: Mapping[str, Record], plateaus: Mapping[str, float]
 
     Args:
         records: by their label in the legend.
-        plateaus: where the plateau of each ended, without those that did not emerge.
+        plateaus: the two evaluations between which the plateau of each ended, without those that did not emerge.
     """
     usual = {"loss": "clean_loss", "accuracy": "clean_accuracy", _ATTENTION: "attention"}
     titles = [title for title, name in usual.items() if any(name in record.curves for record in records.values())]
@@ -48,8 +48,9 @@ def learning_curves(records: Mapping[str, Record], plateaus: Mapping[str, float]
             ax.set(xlabel="step")
             if alone is not None and "repetition" in alone.curves:
                 _shade(ax, alone)
-            for i, end in enumerate((plateaus or {}).values()):
-                ax.axvline(end, color=NEUTRAL, lw=0.8, ls=":", label=None if i else "plateau ends")
+            for i, bracket in enumerate((plateaus or {}).values()):
+                label = None if i else "plateau ends"
+                ax.axvspan(*bracket, facecolor=NEUTRAL, edgecolor=NEUTRAL, alpha=0.35, lw=0.8, label=label)
             ax.legend()
         for title, ax in drawn.items():
             ax.set(**({"yscale": "log"} if title == "loss" else {"ylim": (0, 1.03)}))

@@ -7,9 +7,10 @@ from pathlib import Path
 import matplotlib
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.axis import Axis
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter, NullLocator
+from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
 from daybreak._types import ArrayLike
 
@@ -18,6 +19,8 @@ OURS = "#0072B2"
 PAPER = "#D55E00"
 NEUTRAL = "#5A5A5A"
 MARKERS = "osD^vP*X"
+
+_NAMES_APART = 0.06  # of the axis: the least distance between the names of two values
 
 _LOOK = {
     "axes.spines.right": False,
@@ -54,12 +57,25 @@ def panels(
 
 
 def logarithmic(ax: Axes, values: ArrayLike, *, label: str) -> None:
-    """A logarithmic horizontal axis that names the values measured, in plain numbers."""
+    """A logarithmic horizontal axis that names the values measured, in plain numbers, as far as their names do not touch."""
     ax.set_xscale("log")
-    ax.set_xticks(np.unique(np.asarray(values)), minor=False)
+    ticks = np.unique(np.asarray(values))
+    apart = _NAMES_APART * np.log(ticks[-1] / ticks[0])
+    named = [ticks[0]]
+    for x in ticks[1:]:
+        if np.log(x / named[-1]) >= apart:
+            named.append(x)
+    ax.set_xticks(named, minor=False)
     ax.xaxis.set_minor_locator(NullLocator())
     ax.xaxis.set_major_formatter(FuncFormatter(lambda x, _: f"{x:g}"))
     ax.set_xlabel(label)
+
+
+def plain_numbers(axis: Axis) -> None:
+    """Name 1, 2 and 5 of each decade of a logarithmic axis, in plain numbers; the names of all digits would overlap."""
+    axis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    axis.set_minor_locator(NullLocator())
+    axis.set_major_formatter(FuncFormatter(lambda x, _: f"{x:,.6g}"))
 
 
 def shades(count: int) -> list[tuple[float, float, float, float]]:

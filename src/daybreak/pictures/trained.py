@@ -4,10 +4,9 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.ticker import LogLocator, NullLocator, StrMethodFormatter
 from numpy.typing import NDArray
 
-from daybreak.pictures.style import MARKERS, NEUTRAL, logarithmic, shades
+from daybreak.pictures.style import MARKERS, NEUTRAL, logarithmic, plain_numbers, shades
 
 Columns = Mapping[str, NDArray]
 Predict = Callable[[Columns], NDArray]
@@ -49,9 +48,7 @@ def plateau_panel(
     if runs["censored"].any():
         ax.plot([], [], "^", color=NEUTRAL, ms=7, mfc="none", label="censored")
     ax.set(yscale="log", ylabel="plateau (steps)")
-    ax.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
-    ax.yaxis.set_minor_locator(NullLocator())
-    ax.yaxis.set_major_formatter(StrMethodFormatter("{x:,.0f}"))
+    plain_numbers(ax.yaxis)
     logarithmic(ax, runs[x], label=x)
     ax.legend(title=series, handletextpad=0.2, loc="center left", bbox_to_anchor=(1, 0.5))
 

@@ -1,6 +1,6 @@
 """Laws of the plateaus in a lab: its runs as a table, and a law fitted to them. Seeds of a configuration form a cluster."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, final
 
@@ -14,10 +14,12 @@ if TYPE_CHECKING:
     from daybreak.lab.reading.progress import RunCurves
     from daybreak.lab.store import Lab
     from daybreak.measure import Law
-    from daybreak.measure.law import Method
+    from daybreak.measure.law import Beyond, Method
+    from daybreak.measure.transfer import Known
 
 Table = dict[str, NDArray]
 
+_LETTERS = "abcefghi"  # names of exponents; d is a setting
 _NOT_SETTINGS = ("id", "plateau", "censored", "configuration")  # columns of a table
 _WITHOUT_EFFECT = frozenset({"seed", "budget", "every", "margin", "evaluation"})  # settings that no law depends on
 
@@ -31,13 +33,11 @@ class FittedLaw:
         law: as fitted.
         configurations: the number of configurations. Runs of one configuration differ only in the seed.
         resampled: whether intervals come from a cluster bootstrap over configurations, or from Student's t on the runs.
-        also_varying: settings that differ between the runs and that the law does not contain.
     """
 
     law: "Law"
     configurations: int
     resampled: bool
-    also_varying: tuple[str, ...]
 
 
 def table(lab: "Lab", where: str | None = None) -> Table:
@@ -68,16 +68,22 @@ def fit(form: str, runs: Mapping[str, NDArray], method: "Method | None" = None) 
     from daybreak.measure import fit_law
     from daybreak.measure.form import parse
 
-    settings = {name: x for name, x in runs.items() if name not in _NOT_SETTINGS}
-    numeric = {name: x for name, x in settings.items() if x.dtype.kind in "iufb"}
+    numeric = _numeric(runs)
     parsed = parse(form, numeric.keys())
     for name in parsed.columns:
         empty = int(np.isnan(numeric[name].astype(np.float64)).sum())
+        if empty == len(runs["id"]):
+            raise RequestError(f"law {form!r} names {name!r}, which these runs do not have.")
         if empty:
             raise RequestError(
                 f"law {form!r} names {name!r}, which {empty} of the {len(runs['id'])} runs do not have: "
                 "choose runs with --where."
             )
+    unknowns, emerged = 1 + len(parsed.exponents), int((~runs["censored"]).sum())
+    if emerged <= unknowns:
+        raise RequestError(
+            f"law {form!r} has {unknowns} coefficients and needs at least {unknowns + 1} runs that emerged, but there are {emerged}."
+        )
     given = {name: numeric[name] for name in parsed.columns} | {
         "plateau": runs["plateau"],
         "censored": runs["censored"],
@@ -93,8 +99,23 @@ def fit(form: str, runs: Mapping[str, NDArray], method: "Method | None" = None) 
         method=chosen,
         cluster="configuration" if resampled else None,
     )
-    also_varying = tuple(x for x in settings if x not in (*parsed.columns, *_WITHOUT_EFFECT) and _varies(settings[x]))
-    return FittedLaw(law, np.unique(configuration).size, resampled, also_varying)
+    return FittedLaw(law, np.unique(configuration).size, resampled)
+
+
+def columns(form: str, runs: Mapping[str, NDArray]) -> tuple[str, ...]:
+    """The settings of a table of runs that a law contains."""
+    from daybreak.measure.form import parse
+
+    return parse(form, _numeric(runs).keys()).columns
+
+
+def settings_with_effect(runs: Mapping[str, NDArray]) -> list[str]:
+    """The settings in a table of runs that a plateau may depend on, other than by chance."""
+    return [name for name in runs if name not in (*_WITHOUT_EFFECT, *_NOT_SETTINGS)]
+
+
+def _numeric(runs: Mapping[str, NDArray]) -> dict[str, NDArray]:
+    return {name: x for name, x in runs.items() if name not in _NOT_SETTINGS and x.dtype.kind in "iufb"}
 
 
 def default_form(runs: Mapping[str, NDArray]) -> str | None:
@@ -104,53 +125,100 @@ def default_form(runs: Mapping[str, NDArray]) -> str | None:
     paper = published(runs)
     if paper is None:
         return None
-    varying = [name for name in paper.exponents if _varies(runs[name])]
-    return " * ".join(["C", *(f"{name}**{letter}" for name, letter in zip(varying, "abcdefgh", strict=False))])
+    return _product([name for name in paper.exponents if _varies(runs[name])])
+
+
+def _product(columns: Sequence[str]) -> str:
+    """A constant times a power of each column."""
+    return " * ".join(["C", *(f"{name}**{letter}" for name, letter in zip(columns, _LETTERS, strict=False))])
 
 
 @final
 @dataclass(frozen=True)
 class LawPrior:
-    """The prediction of a law of other runs for one run: median, and standard deviation of the log of a single run."""
+    """The prediction of a law of other runs for one run: median, and standard deviation of the log of a single run.
 
-    fitted: FittedLaw
+    Args:
+        law: of the other runs.
+        median: of the plateau.
+        spread: of its logarithm.
+        beyond: settings of the run outside of the range of the others.
+        borrowed: published exponents, by column, of settings in which the run differs from the others and they do not vary.
+        source: of these exponents.
+    """
+
+    law: "Law"
     median: float
     spread: float
+    beyond: "tuple[Beyond, ...]"
+    borrowed: dict[str, "Known"]
+    source: str | None
+
+    def as_json(self) -> dict[str, Any]:
+        """The same as plain data."""
+        return {
+            "median": self.median,
+            "spread": self.spread,
+            "beyond": [x.as_json() for x in self.beyond],
+            "borrowed": {name: {"value": x.value, "deviation": x.deviation} for name, x in self.borrowed.items()},
+            "source": self.source,
+            **self.law.as_json(),
+        }
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What to know before trusting it, in sentences."""
+        lines = []
+        if self.borrowed:
+            powers = " and ".join(f"{name}^{x.value:g} (± {x.deviation:.2g})" for name, x in self.borrowed.items())
+            names = " or ".join(self.borrowed)
+            lines.append(f"The other runs do not vary in {names}: {powers} is from {self.source}.")
+        lines += [
+            f"{x.name} = {x.value:g} is {x.factor:.1f} times beyond the runs that the law was fitted on: the interval is wider for that."
+            for x in self.beyond
+        ]
+        return tuple(lines)
 
 
 def prior(lab: "Lab", run: "RunCurves", form: str | None = None) -> LawPrior:
-    """Fit a law to the finished runs of a lab that differ from a run only in seed and in the law's columns; predict the run.
+    """Predict a run by the law of the finished runs of a lab that differ from it only in seed and in the law's columns.
 
     Args:
         lab: whose runs to use, without the run itself.
         run: the one to predict.
-        form: of the law; by default the paper's, without columns that do not vary among these runs.
+        form: of the law; by default the published one, without columns in which no run differs.
 
     Raises:
-        RequestError: there are too few such runs, or the form is wrong.
+        RequestError: there are no such runs, none of them emerged, or the form is wrong.
     """
-    from daybreak.lab.reading.published import published
+    from daybreak.lab.reading.published import known_exponents, published
     from daybreak.measure.form import parse
+    from daybreak.measure.transfer import transfer
 
     own = index.settings(run.settings)
     runs = table(lab)
     single = {name: np.array([own.get(name)]) for name in runs if name not in _NOT_SETTINGS}
     paper = published(single)
-    if form is None and paper is None:
-        raise RequestError("no published law covers this run: give a form with --law.")
-    numeric = {name for name, x in single.items() if x.dtype.kind in "iufb"}
-    free = set(paper.exponents) if form is None and paper is not None else {*parse(str(form), numeric).columns}
+    if form is not None:
+        free = parse(form, {name for name, x in single.items() if x.dtype.kind in "iufb"}).columns
+    else:
+        free = () if paper is None else tuple(paper.exponents)
     rows = ~_same_trajectory(runs, own)
-    for name in single.keys() - free - _WITHOUT_EFFECT:
+    for name in single.keys() - {*free} - _WITHOUT_EFFECT:
         rows &= np.array([_alike(x, own.get(name)) for x in runs[name].tolist()])
     if not rows.any():
-        raise RequestError(
-            f"lab {str(lab.path)!r} has no other finished run that differs only in the seed or in columns of the law."
-        )
+        which = f"in {', '.join(free)} or the seed" if free else "in the seed"
+        hint = "" if free else " No published law covers this run: --law gives one."
+        raise RequestError(f"the lab has no other finished run that differs only {which}: train one first.{hint}")
     others = select(runs, rows)
-    fitted = fit(form or default_form(others) or "C", others)
-    median, spread = fitted.law.prior(single)
-    return LawPrior(fitted, float(median[0]), float(spread[0]))
+    apart = [name for name in free if _varies(np.append(others[name], own[name]))]
+    chosen = form or _product(apart)
+    known = {} if paper is None else known_exponents(paper, chosen, others)
+    there = transfer(chosen, others, {name: own[name] for name in free}, known)
+    fixed = [name for name in apart if not _varies(others[name])]
+    borrowed = {} if paper is None else known_exponents(paper, _product(fixed), others)
+    of_columns = {name: borrowed[letter] for name, letter in zip(fixed, _LETTERS, strict=False) if letter in borrowed}
+    return LawPrior(there.law, there.median, there.spread, there.beyond, of_columns, paper and paper.source)
 
 
 def select(runs: Mapping[str, NDArray], rows: NDArray[np.bool_]) -> Table:
@@ -160,7 +228,7 @@ def select(runs: Mapping[str, NDArray], rows: NDArray[np.bool_]) -> Table:
 
 def _configurations(runs: Mapping[str, NDArray]) -> NDArray[np.int64]:
     """Rows that agree in all settings but the seed have the same number."""
-    names = [name for name in runs if name not in (*_WITHOUT_EFFECT, *_NOT_SETTINGS)]
+    names = settings_with_effect(runs)
     keys = [repr(row) for row in zip(*(runs[name].tolist() for name in names), strict=True)]
     numbers = {key: i for i, key in enumerate(dict.fromkeys(keys))}
     return np.array([numbers[key] for key in keys], np.int64)

@@ -11,8 +11,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from daybreak._types import Floats
-from daybreak.measure.form import parse
+from daybreak.measure.form import Form, parse
 from daybreak.measure.law import Law, evaluate
+from daybreak.measure.transfer import Known
+
+_DOUBT = 0.3
+"""Standard deviation of a published exponent for other networks, and of one above 1 relative to it. Our exponents differ from the
+paper's by 0.3 in the root mean square (`python benchmarks/few_runs.py`)."""
 
 
 @final
@@ -162,16 +167,30 @@ def compare(paper: Published, law: Law, runs: Mapping[str, NDArray]) -> Comparis
     """Compare a published law with one that was fitted to a table of runs."""
     emerged = {name: x[~runs["censored"]] for name, x in runs.items()}
     ratio = np.exp(np.mean(np.log(emerged["plateau"] / paper.predict(emerged))))
-    return Comparison(_coefficients(paper, law, runs), float(ratio))
+    return Comparison(_coefficients(paper, parse(law.form, set(law.ranges)), runs), float(ratio))
 
 
-def _coefficients(paper: Published, law: Law, runs: Mapping[str, NDArray]) -> dict[str, float]:
-    """The published values of the coefficients of a law.
+def known_exponents(paper: Published, form: str, runs: Mapping[str, NDArray]) -> dict[str, Known]:
+    """What a published law says of the exponents of another form, with the doubt that our networks justify."""
+    parsed = parse(form, {name for name, x in runs.items() if x.dtype.kind in "iufb"})
+    values = _exponents(paper, parsed, runs, absent=np.nan)
+    return {name: Known(x, _DOUBT * max(1.0, abs(x))) for name, x in values.items()}
 
-    An exponent has one if its base is a product of powers of columns, and all of these columns give the same value. The
-    constant has one if all exponents have, and columns that the law does not contain are 1.
+
+def _coefficients(paper: Published, form: Form, runs: Mapping[str, NDArray]) -> dict[str, float]:
+    """The published values of the coefficients of a law; the constant has one if columns that the law does not contain are 1."""
+    exponents = _exponents(paper, form, runs)
+    absent = [name for name in paper.exponents if name not in form.columns]
+    if len(exponents) == len(form.exponents) and all(np.all(runs[name] == 1) for name in absent):
+        return exponents | {form.constant: paper.constant}
+    return exponents
+
+
+def _exponents(paper: Published, form: Form, runs: Mapping[str, NDArray], absent: float = 0.0) -> dict[str, float]:
+    """The published values of exponents whose base is a product of powers of columns, if all of these give the same value.
+
+    `absent` is the power of a column that the published law does not contain.
     """
-    form = parse(law.form, set(law.ranges))
     columns = {name: runs[name].astype(np.float64) for name in form.columns}
     start = form.design(columns or {"one": np.ones(1)})[0]
     values: dict[str, set[float]] = {name: set() for name in form.exponents}
@@ -182,9 +201,5 @@ def _coefficients(paper: Published, law: Law, runs: Mapping[str, NDArray]) -> di
             if np.ptp(power) > 1e-9:  # a base such as sqrt(p**2*d + 1) is not a power of the column
                 values[name].add(np.nan)
             elif abs(power[0]) > 1e-9:
-                values[name].add(round(paper.exponents.get(column, 0.0) / float(power[0]), 9))
-    coefficients = {name: x.pop() for name, x in values.items() if len(x) == 1 and np.all(np.isfinite([*x]))}
-    absent = [name for name in paper.exponents if name not in form.columns]
-    if len(coefficients) == len(values) and all(np.all(runs[name] == 1) for name in absent):
-        coefficients[form.constant] = paper.constant
-    return coefficients
+                values[name].add(round(paper.exponents.get(column, absent) / float(power[0]), 9))
+    return {name: x.pop() for name, x in values.items() if len(x) == 1 and np.all(np.isfinite([*x]))}
