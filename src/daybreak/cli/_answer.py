@@ -50,10 +50,17 @@ WholeNumber = Annotated[
 @final
 @dataclass(frozen=True)
 class Answer:
-    """The answer of a verb: `data` is all of it, `show` prints it as readable text."""
+    """The answer of a verb.
+
+    Args:
+        data: all of it.
+        show: prints it as readable text.
+        failure: a sentence about work that failed; the answer is printed, and the command exits with 1.
+    """
 
     data: dict[str, Any]
     show: Callable[[Console], None]
+    failure: str | None = None
 
 
 def table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> Table:

@@ -99,12 +99,21 @@ class Sweep:
     def _train(self, runs: "list[Run]") -> Answer:
         from daybreak.lab import Lab
         from daybreak.lab.compute.driver import Rules, train_missing
+        from daybreak.lab.reading.expected import expected_steps
 
+        lab = Lab(self.lab)
         rules = Rules(self.retries, self.patience, self.checkpoint)
         command = shlex.join(["daybreak", *sys.argv[1:]])
-        with watching() as on_change:
+        expected = expected_steps(lab, runs)
+        with watching(source=expected.source) as on_change:
             state = train_missing(
-                runs, Lab(self.lab), self._executor(), command=command, rules=rules, on_change=on_change
+                runs,
+                lab,
+                self._executor(),
+                command=command,
+                rules=rules,
+                expected=expected.steps,
+                on_change=on_change,
             )
         data = {"lab": str(self.lab), "runs": state.total, "existing": state.existing, "outcomes": dict(state.outcomes)}
         return Answer(data, lambda console: self._show(console, state))
@@ -123,11 +132,12 @@ class Sweep:
     def _plan(self, runs: "list[Run]") -> Answer:
         from daybreak.lab import Lab
         from daybreak.lab.compute.cohorts import pack
-        from daybreak.lab.compute.cost import machine_speed
+        from daybreak.lab.compute.cost import check_memory, machine_speed
         from daybreak.training import shape
 
         lab, executor = Lab(self.lab), self._executor()
         todo = lab.missing(runs)
+        check_memory(todo, executor.memory)
         cohorts = pack(todo, executor.workers, executor.memory, executor.at_once)
         speed = machine_speed() * min(1, self.threads / len(cores()))  # of one worker
         programs = len({shape(cohort.runs[0]) for cohort in cohorts})

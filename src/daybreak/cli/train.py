@@ -52,14 +52,18 @@ class _Training:
         from daybreak.lab import Lab
         from daybreak.lab.compute.driver import Rules, train_missing
         from daybreak.lab.compute.inline import InlineExecutor
+        from daybreak.lab.reading.expected import expected_steps
 
         check_new_folder("lab", self.lab)
         check_picture("plot", self.plot)
         runs, lab = self._runs(), Lab(self.lab)
         command = shlex.join(["daybreak", *sys.argv[1:]])
         rules = Rules(retries=0, checkpoint=self.checkpoint)
-        with watching() as on_change:
-            train_missing(runs, lab, InlineExecutor(), command=command, rules=rules, on_change=on_change)
+        expected = expected_steps(lab, runs)
+        with watching(source=expected.source) as on_change:
+            train_missing(
+                runs, lab, InlineExecutor(), command=command, rules=rules, expected=expected.steps, on_change=on_change
+            )
         saved = [lab.load(run.id) for run in runs]
         for x in saved:
             if x.record is None:
