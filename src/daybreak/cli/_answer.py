@@ -1,6 +1,8 @@
 """What a verb answers: plain data for `--json`, and a text with the same content."""
 
+import math
 import re
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,9 +13,11 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from daybreak.errors import RequestError
+from daybreak.errors import RequestError, format_number
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+
+MOST_WORKERS = 10_000
 
 Json = Annotated[
     bool, tyro.conf.FlagCreatePairsOff, tyro.conf.arg(help="Print one JSON document on stdout, and nothing else.")
@@ -72,6 +76,32 @@ def table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> 
     for row in rows:
         result.add_row(*row)
     return result
+
+
+def check_number(name: str, value: float, least: float, most: float = math.inf, *, above: bool = False) -> None:
+    """Refuse a number that is not at least `least`, or with `above` not above it; that is larger than `most`; or nan."""
+    if not (least < value if above else least <= value):
+        raise RequestError(
+            f"{name} = {format_number(value)} is not allowed: it must be {'above' if above else 'at least'} {least:g}."
+        )
+    if value > most:
+        raise RequestError(f"{name} = {format_number(value)} is not allowed: it must be at most {most:,.0f}.")
+
+
+def confirm(what: str, instead: str, console: Console | None = None) -> None:
+    """Ask on a terminal whether to go on; where nobody can answer, or the answer is not yes, refuse.
+
+    Args:
+        what: is about to be done, as a sentence.
+        instead: what to write so that nothing is asked, as a sentence.
+        console: where to ask; by default stderr.
+    """
+    console = console or Console(stderr=True)
+    if sys.stdin.isatty() and console.is_terminal:
+        if console.input(f"{escape(what)} Go on? \\[y/N] ").strip().lower() in ("y", "yes"):
+            return
+        raise RequestError(f"nothing was done. {instead}")
+    raise RequestError(f"{what} {instead}")
 
 
 def check_new_folder(name: str, path: Path) -> None:

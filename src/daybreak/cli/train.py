@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any, final
 import tyro
 from rich.console import Console
 
-from daybreak.cli._answer import Answer, Json, WholeNumber, check_new_folder, check_picture, table
+from daybreak.cli._answer import Answer, Json, WholeNumber, check_new_folder, check_number, check_picture, table
 from daybreak.cli._watch import watching
-from daybreak.errors import RequestError, WorkError
+from daybreak.errors import WorkError
 from daybreak.models import MinimalAttention, ToyAttention, Transformer
 from daybreak.tasks import MarkovChain, Recall, SingleLocation
 from daybreak.training import Optimizer, Run, Schedule, Stop
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from daybreak.lab import Lab, Saved
 
 
+_MOST_SEEDS = 10_000
 _REGRESSION: Any = PRESETS["paper-a-regression"]
 _RECALL: Any = PRESETS["paper-a-recall"]
 _MINIMAL: Any = PRESETS["paper-b-minimal"]
@@ -56,6 +57,7 @@ class _Training:
 
         check_new_folder("lab", self.lab)
         check_picture("plot", self.plot)
+        check_number("checkpoint", self.checkpoint, 0)
         runs, lab = self._runs(), Lab(self.lab)
         command = shlex.join(["daybreak", *sys.argv[1:]])
         rules = Rules(retries=0, checkpoint=self.checkpoint)
@@ -78,8 +80,7 @@ class _Training:
         return Answer(data, lambda console: self._show(console, lab, saved))
 
     def _runs(self) -> list[Run]:
-        if self.seeds < 1:
-            raise RequestError(f"seeds = {self.seeds} is not allowed: there must be at least 1.")
+        check_number("seeds", self.seeds, 1, _MOST_SEEDS)
         settings: Any = self
         parts = (settings.task, settings.model, self.optimizer, self.stop)
         rest = (self.batch, self.evaluation, self.schedule)

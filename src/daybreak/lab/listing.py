@@ -7,6 +7,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from daybreak.errors import format_number
 from daybreak.lab import index
 
 _LABEL = 12  # characters of a run's name: enough to distinguish thousands, and to name one to `runs show`
@@ -56,7 +57,7 @@ def cell(value: Any) -> str:
         return ""
     if isinstance(value, bool):
         return "yes" if value else "no"
-    return f"{value:g}" if isinstance(value, float) else str(value)
+    return format_number(value) if isinstance(value, float) else str(value)
 
 
 def sentence(values: dict[str, Any]) -> str:

@@ -28,8 +28,8 @@ class MarkovChain(Task[MarkovWorld]):
 
         x_t ~ softmax( Σ_k A_k Σ_{i in block k} α_i x_{t−i} ),    A_k = β m^{K−k} Q_k,    Q_k Haar-orthogonal
 
-    Blocks are numbered by importance: block 1 is the strongest for m > 1. It holds the newest L lags, or with
-    `reversed` the oldest. A sequence is a uniform prefix and then tokens of the chain; only those are predicted.
+    Blocks are numbered by importance: block 1 is the strongest for m > 1. It holds the newest L lags, or with `reversed`
+    the oldest. A sequence is a uniform prefix and then tokens of the chain; only those are predicted.
 
     Example:
         >>> task = MarkovChain(L=2)
