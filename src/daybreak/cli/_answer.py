@@ -1,6 +1,7 @@
 """What a verb answers: plain data for `--json`, and a text with the same content."""
 
 import math
+import os
 import re
 import sys
 from collections.abc import Callable, Sequence
@@ -105,9 +106,20 @@ def confirm(what: str, instead: str, console: Console | None = None) -> None:
 
 
 def check_new_folder(name: str, path: Path) -> None:
-    """Refuse a folder to write to that is a file, before anything is computed."""
-    if path.exists() and not path.is_dir():
-        raise RequestError(f"{name} = {str(path)!r} is not allowed: it is a file, and a folder is needed.")
+    """Refuse a folder to write to that is a file or cannot be made, before anything is computed."""
+    try:
+        if path.is_dir() and os.access(path, os.W_OK):
+            return
+        if path.exists():
+            why = "it cannot be written to" if path.is_dir() else "it is a file, and a folder is needed"
+        else:
+            above = next(x for x in path.absolute().parents if x.exists())
+            if above.is_dir() and os.access(above, os.W_OK):
+                return
+            why = f"{str(above)!r} {'cannot be written to' if above.is_dir() else 'is a file'}"
+    except OSError as error:
+        why = str(error.strerror)
+    raise RequestError(f"{name} = {str(path)!r} is not allowed: {why}.")
 
 
 def check_picture(name: str, path: Path | None) -> None:
@@ -121,10 +133,18 @@ def check_new_file(name: str, path: Path, suffixes: tuple[str, ...]) -> None:
     if path.suffix not in suffixes:
         allowed = f"{', '.join(suffixes[:-1])} or {suffixes[-1]}"
         raise RequestError(f"{name} = {str(path)!r} is not allowed: the file name must end in {allowed}.")
-    if path.is_dir() or not path.parent.is_dir():
-        raise RequestError(
-            f"{name} = {str(path)!r} is not allowed: {str(path.parent)!r} must be a folder, and the file must not be one."
-        )
+    try:
+        if path.is_dir() or not path.parent.is_dir():
+            why = f"{str(path.parent)!r} must be a folder, and the file must not be one"
+        elif path.exists() and not path.is_file():
+            why = "it is not a regular file"
+        elif not os.access(path if path.exists() else path.parent, os.W_OK):
+            why = "it cannot be written"
+        else:
+            return
+    except OSError as error:
+        why = str(error.strerror)
+    raise RequestError(f"{name} = {str(path)!r} is not allowed: {why}.")
 
 
 def bare(text: str) -> str:

@@ -40,7 +40,7 @@ def _fault(text: str, subcommands: list[str], help_text: Callable[[], str]) -> s
         return f"{match[1]}: {_value_fault(match[2])}" if match[1].startswith("-") else _value_fault(match[2])
     if match := re.fullmatch(r"Missing value for argument '(.*)'\. Expected 1 values\.?", text):
         return f"{match[1]} needs a value"
-    return text.replace(" .", ".").removesuffix(" (required)")
+    return _joined(text).removesuffix(" (required)")
 
 
 def _unknown(words: list[str], subcommands: list[str], help_text: Callable[[], str]) -> str:
@@ -64,7 +64,12 @@ def _value_fault(text: str) -> str:
         kinds = [_KINDS.get(x, "") for x in re.findall(r"[A-Z]+", match[1].replace("{None}", ""))]
         wanted = f"{kinds[0]}{', or several' if '[' in match[1] else ''}" if kinds and kinds[0] else match[1]
         return f"{match[2]} is not allowed: it must be {wanted}"
-    return text.replace(" .", ".")
+    return _joined(text)
+
+
+def _joined(text: str) -> str:
+    """Without the space that the frame leaves before a full stop."""
+    return re.sub(r" \.(?= |$)", ".", text)
 
 
 def _perhaps(name: str, known: list[str]) -> str:

@@ -6,6 +6,7 @@
 import io
 import json
 import os
+import re
 import shutil
 import signal
 import sys
@@ -13,7 +14,7 @@ import textwrap
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppress
 from importlib import import_module
-from itertools import takewhile
+from itertools import pairwise, takewhile
 from threading import Timer
 from typing import TYPE_CHECKING, Any
 
@@ -44,6 +45,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _fail(str(stop) or "Interrupted. Run the same command again to go on.", 130)
     except WorkError as error:
         return _fail(str(error), 1)
+    except OSError as error:
+        where = f"{error.filename!r}: " if error.filename else ""
+        return _fail(f"{where}{error.strerror or error}.", 1)
     except Exception as error:
         if os.environ.get("DAYBREAK_TRACEBACK"):
             raise
@@ -118,6 +122,10 @@ def _parse(name: str, *options: str) -> Any:
             f"{name!r} is not a verb.{f' Perhaps you meant {near}.' if near else ''} "
             f"Available subcommands: {', '.join(VERBS)}. See daybreak --help."
         )
+    for before, value in pairwise((name, *options)):
+        option = value[:-1] if re.fullmatch(r"--[^=]+=", value) else before
+        if option != "--address" and (not value or option != before):
+            raise RequestError(f"the value after {option} is empty: give one, or leave it out.")
     import tyro
 
     verb = getattr(import_module(f"daybreak.cli.{name}"), name.capitalize())

@@ -8,7 +8,7 @@ import pyarrow as pa
 
 from daybreak.errors import RequestError, nearest
 
-LONGEST = 5.0
+LONGEST = 3.0
 """Seconds that a condition may take; one over the settings of 100 000 runs takes less than one."""
 _UNKNOWN = re.compile(r'Referenced column "(.+?)" (?:was )?not found', re.DOTALL)
 
@@ -20,6 +20,8 @@ _SEALED: dict[str, str | bool | int | float | list[str]] = {
     "autoload_known_extensions": "false",
     "lock_configuration": "true",
     "threads": "1",
+    "memory_limit": "1GB",
+    "temp_directory": "",
 }
 
 

@@ -73,13 +73,14 @@ def check_memory(runs: Iterable[Run], available: float) -> None:
 
 
 def _memory_parts(run: Run) -> Iterator[float]:
-    """Bytes that a run needs at least: data sets and a batch; the optimizer's state; what one example writes in a step.
+    """Bytes that a run needs at least: data sets and a batch, with their relevant positions for each read one; the optimizer's
+    state; what one example writes in a step.
 
     In this order: where one of them does not fit, the next is not even traced.
     """
     interface = run.interface
     examples = 2 * (run.task.sizes.validation or run.evaluation) + run.task.sizes.train + run.batch
-    yield _BYTES * float(examples) * interface.length * (interface.features or 1)
+    yield float(examples) * interface.length * (_BYTES * (interface.features or 1) + len(interface.reads))
     yield _BYTES * _COPIES * float(_size(_parameters(run.model, interface)))
     length = min(interface.length, _LONG)
     short = interface._replace(length=length, reads=tuple(x for x in interface.reads if x < length) or (length - 1,))
