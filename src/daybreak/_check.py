@@ -32,10 +32,11 @@ def as_floats(values: Any) -> Any:
     return tuple(as_float(x) for x in values) if isinstance(values, list | tuple) else values
 
 
-def check_whole(name: str, value: Any, least: int, what: str) -> None:
-    """Refuse what is not a whole number of at least `least`."""
+def check_whole(name: str, value: Any, least: int, what: str, most: int | None = None) -> None:
+    """Refuse what is not a whole number of at least `least`, and of at most `most`."""
     refuse(name, value, not isinstance(value, int) or isinstance(value, bool), f"{what} must be a whole number")
     refuse(name, value, value < least, f"{what} must be at least {least}")
+    refuse(name, value, most is not None and value > most, f"{what} must be at most {most:,}" if most else "")
 
 
 def is_plain(name: str, value: Any) -> bool:

@@ -1,5 +1,7 @@
-"""Errors whose message is all that a user needs, and the function that refuses a value."""
+"""Errors whose message is all that a user needs, and what such messages are made of: values, and names that are near."""
 
+from collections.abc import Iterable
+from difflib import get_close_matches
 from typing import Any, final
 
 
@@ -40,5 +42,28 @@ def refuse(name: str, value: Any, at_fault: bool, why: str) -> None:
         daybreak.errors.RequestError: T = 1 is not allowed: the sequence length must be at least 2.
     """
     if at_fault:
-        shown = f"{value:g}" if isinstance(value, float) else repr(value)
+        shown = format_number(value) if isinstance(value, float) else repr(value)
         raise RequestError(f"{name} = {shown} is not allowed: {why}.")
+
+
+def format_number(x: float) -> str:
+    """A number with twelve digits, or with all where fewer would show a whole number that it is not.
+
+    Example:
+        >>> format_number(0.1 + 0.2), format_number(64.0), format_number(1 - 1e-15)
+        ('0.3', '64', '0.999999999999999')
+    """
+    text = f"{x:.12g}"
+    return repr(float(x)) if float(text).is_integer() and not float(x).is_integer() else text
+
+
+def nearest(name: str, known: Iterable[str]) -> str | None:
+    """The known name that was probably meant: the same but for upper and lower case, or else the most similar; None if none is.
+
+    Example:
+        >>> nearest("FIG1C", ["fig1b", "fig1c"]), nearest("trian", ["train", "runs"]), nearest("x", ["train"])
+        ('fig1c', 'train', None)
+    """
+    by_lower = {x.lower(): x for x in known}
+    close = [name.lower()] if name.lower() in by_lower else get_close_matches(name.lower(), by_lower, 1)
+    return by_lower[close[0]] if close else None

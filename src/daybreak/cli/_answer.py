@@ -1,6 +1,9 @@
 """What a verb answers: plain data for `--json`, and a text with the same content."""
 
+import math
+import os
 import re
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,9 +14,11 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from daybreak.errors import RequestError
+from daybreak.errors import RequestError, format_number
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+
+MOST_WORKERS = 10_000
 
 Json = Annotated[
     bool, tyro.conf.FlagCreatePairsOff, tyro.conf.arg(help="Print one JSON document on stdout, and nothing else.")
@@ -50,10 +55,17 @@ WholeNumber = Annotated[
 @final
 @dataclass(frozen=True)
 class Answer:
-    """The answer of a verb: `data` is all of it, `show` prints it as readable text."""
+    """The answer of a verb.
+
+    Args:
+        data: all of it.
+        show: prints it as readable text.
+        failure: a sentence about work that failed; the answer is printed, and the command exits with 1.
+    """
 
     data: dict[str, Any]
     show: Callable[[Console], None]
+    failure: str | None = None
 
 
 def table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> Table:
@@ -67,10 +79,47 @@ def table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> 
     return result
 
 
+def check_number(name: str, value: float, least: float, most: float = math.inf, *, above: bool = False) -> None:
+    """Refuse a number that is not at least `least`, or with `above` not above it; that is larger than `most`; or nan."""
+    if not (least < value if above else least <= value):
+        raise RequestError(
+            f"{name} = {format_number(value)} is not allowed: it must be {'above' if above else 'at least'} {least:g}."
+        )
+    if value > most:
+        raise RequestError(f"{name} = {format_number(value)} is not allowed: it must be at most {most:,.0f}.")
+
+
+def confirm(what: str, instead: str, console: Console | None = None) -> None:
+    """Ask on a terminal whether to go on; where nobody can answer, or the answer is not yes, refuse.
+
+    Args:
+        what: is about to be done, as a sentence.
+        instead: what to write so that nothing is asked, as a sentence.
+        console: where to ask; by default stderr.
+    """
+    console = console or Console(stderr=True)
+    if sys.stdin.isatty() and console.is_terminal:
+        if console.input(f"{escape(what)} Go on? \\[y/N] ").strip().lower() in ("y", "yes"):
+            return
+        raise RequestError(f"nothing was done. {instead}")
+    raise RequestError(f"{what} {instead}")
+
+
 def check_new_folder(name: str, path: Path) -> None:
-    """Refuse a folder to write to that is a file, before anything is computed."""
-    if path.exists() and not path.is_dir():
-        raise RequestError(f"{name} = {str(path)!r} is not allowed: it is a file, and a folder is needed.")
+    """Refuse a folder to write to that is a file or cannot be made, before anything is computed."""
+    try:
+        if path.is_dir() and os.access(path, os.W_OK):
+            return
+        if path.exists():
+            why = "it cannot be written to" if path.is_dir() else "it is a file, and a folder is needed"
+        else:
+            above = next(x for x in path.absolute().parents if x.exists())
+            if above.is_dir() and os.access(above, os.W_OK):
+                return
+            why = f"{str(above)!r} {'cannot be written to' if above.is_dir() else 'is a file'}"
+    except OSError as error:
+        why = str(error.strerror)
+    raise RequestError(f"{name} = {str(path)!r} is not allowed: {why}.")
 
 
 def check_picture(name: str, path: Path | None) -> None:
@@ -84,10 +133,18 @@ def check_new_file(name: str, path: Path, suffixes: tuple[str, ...]) -> None:
     if path.suffix not in suffixes:
         allowed = f"{', '.join(suffixes[:-1])} or {suffixes[-1]}"
         raise RequestError(f"{name} = {str(path)!r} is not allowed: the file name must end in {allowed}.")
-    if path.is_dir() or not path.parent.is_dir():
-        raise RequestError(
-            f"{name} = {str(path)!r} is not allowed: {str(path.parent)!r} must be a folder, and the file must not be one."
-        )
+    try:
+        if path.is_dir() or not path.parent.is_dir():
+            why = f"{str(path.parent)!r} must be a folder, and the file must not be one"
+        elif path.exists() and not path.is_file():
+            why = "it is not a regular file"
+        elif not os.access(path if path.exists() else path.parent, os.W_OK):
+            why = "it cannot be written"
+        else:
+            return
+    except OSError as error:
+        why = str(error.strerror)
+    raise RequestError(f"{name} = {str(path)!r} is not allowed: {why}.")
 
 
 def bare(text: str) -> str:

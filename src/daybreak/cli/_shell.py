@@ -7,20 +7,27 @@ import io
 import json
 import os
 import re
+import shutil
 import signal
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, redirect_stderr
-from difflib import get_close_matches
+import textwrap
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppress
 from importlib import import_module
+from itertools import pairwise, takewhile
 from threading import Timer, current_thread, main_thread
 from traceback import walk_stack
 from types import FrameType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from daybreak import __version__
 from daybreak.cli._help import VERBS, overview
-from daybreak.errors import RequestError, WorkError
+from daybreak.errors import RequestError, WorkError, nearest
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+_WIDEST = 10_000  # columns where nobody's terminal limits them
 
 _IMPORTING = "<frozen importlib._bootstrap>"  # where frames of a running import are
 
@@ -29,18 +36,22 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; returns its exit code."""
     try:
         with _no_interrupt_lost(), _no_import_interrupted():
-            _run(list(sys.argv[1:] if arguments is None else arguments))
-            sys.stdout.flush()
+            try:
+                _run(list(sys.argv[1:] if arguments is None else arguments))
+            finally:
+                sys.stdout.flush()  # here and not while Python exits, also after --help
     except RequestError as error:
         return _fail(str(error), 2)
-    except BrokenPipeError:  # the reader, such as head, has closed the pipe
+    except BrokenPipeError:  # the reader, such as head, has what it wanted
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 1
     except KeyboardInterrupt as stop:
         signal.signal(signal.SIGINT, lambda *_: os._exit(130))  # a second one, while threads finish: exit at once
         return _fail(str(stop) or "Interrupted. Run the same command again to go on.", 130)
     except WorkError as error:
         return _fail(str(error), 1)
+    except OSError as error:
+        where = f"{error.filename!r}: " if error.filename else ""
+        return _fail(f"{where}{error.strerror or error}.", 1)
     except Exception as error:
         if os.environ.get("DAYBREAK_TRACEBACK"):
             raise
@@ -101,9 +112,26 @@ def _run(arguments: list[str]) -> None:
         if verb.json:
             print(json.dumps(answer.data, ensure_ascii=False, allow_nan=False))  # noqa: T201
         else:
-            from rich.console import Console
+            answer.show(_console())
+        if answer.failure is not None:
+            sys.stdout.flush()
+            raise WorkError(answer.failure)
 
-            answer.show(Console(soft_wrap=True))
+
+def _console() -> "Console":
+    """Lines break between words in a terminal. In a pipe or a file they do not break, and tables are as wide as they need."""
+    from rich.console import Console
+
+    class Output(Console):
+        def on_broken_pipe(self) -> None:
+            raise BrokenPipeError
+
+    console = Output()
+    if not console.is_terminal:
+        console.soft_wrap = True
+        if "COLUMNS" not in os.environ:
+            console.width = _WIDEST
+    return console
 
 
 def _parse(name: str, *options: str) -> Any:
@@ -114,48 +142,64 @@ def _parse(name: str, *options: str) -> Any:
         SystemExit: after `--help`.
     """
     if name not in VERBS:
-        near = "".join(f" Perhaps you meant {verb}." for verb in get_close_matches(name, VERBS, 1))
+        near = nearest(name, VERBS)
         raise RequestError(
-            f"{name!r} is not a verb.{near} Available subcommands: {', '.join(VERBS)}. See daybreak --help."
+            f"{name!r} is not a verb.{f' Perhaps you meant {near}.' if near else ''} "
+            f"Available subcommands: {', '.join(VERBS)}. See daybreak --help."
         )
+    for before, value in pairwise((name, *options)):
+        option = value[:-1] if re.fullmatch(r"--[^=]+=", value) else before
+        if option != "--address" and (not value or option != before):
+            raise RequestError(f"the value after {option} is empty: give one, or leave it out.")
     import tyro
 
     module = import_module(f"daybreak.cli.{name}")
-    verb, prog, rest = getattr(module, name.capitalize()), f"daybreak {name}", list(options)
+    verb, prog, options = getattr(module, name.capitalize()), f"daybreak {name}", list(options)
     if hasattr(module, "chosen"):  # its options depend on what the first ones name
-        verb, prog, rest = module.chosen(rest)
+        verb, prog, options = module.chosen(options)
+
+    def ask(*options: str) -> Any:
+        return tyro.cli(verb, prog=prog, args=options)
+
+    if {"-h", "--help"} & {*options}:
+        return ask(*options)
     refusal = io.StringIO()
+    with _columns(_WIDEST):
+        try:
+            with redirect_stderr(refusal):
+                return ask(*options)
+        except SystemExit:
+            from daybreak.cli._refusal import sentence
+
+            raise RequestError(sentence(refusal.getvalue(), lambda: _help(ask, options))) from None
+
+
+def _help(ask: Callable[..., Any], options: Sequence[str]) -> str:
+    """The help of a verb, of the subcommand that the options begin with."""
+    text = io.StringIO()
+    with redirect_stdout(text), suppress(SystemExit):
+        ask(*takewhile(lambda x: not x.startswith("-"), options), "--help")
+    return text.getvalue()
+
+
+@contextmanager
+def _columns(count: int) -> Iterator[None]:
+    """The parser believes that the terminal has this many columns: its messages are read, and words must not be broken."""
+    usual = os.environ.get("COLUMNS")
+    os.environ["COLUMNS"] = str(count)
     try:
-        with redirect_stderr(refusal):
-            return tyro.cli(verb, prog=prog, args=rest)
-    except SystemExit as stop:
-        if not stop.code:
-            raise
-        raise RequestError(_sentence(refusal.getvalue())) from None
-
-
-def _sentence(message: str) -> str:
-    """Tyro's framed message on one line: the fault, what it suggests instead, and the help to read.
-
-    The frame is a box with its title in the border, or, where stdout is not UTF-8, a title over a line of dashes.
-    """
-    plain = re.sub(r"\x1b\[[0-9;]*m", "", message)
-    lines = [line.strip("│╭╮╰╯ ") for line in plain.splitlines()]
-    title, *rest = lines
-    body = rest if title.startswith("─") else rest[1:]
-    sections = [" ".join(x.split()) for x in re.split(r"^[─-]{3,}$", "\n".join(body), flags=re.MULTILINE)]
-    sentences = [re.sub(r"^Error parsing \S+: ", "", sections[0].replace(" .", "."))]
-    for section in sections[1:]:
-        if near := re.match(r"Perhaps you meant: (\S+)", section):
-            sentences.append(f"Perhaps you meant {near[1]}")
-        elif section.startswith("Available subcommands"):
-            sentences.append(section)
-        elif section.startswith("For full helptext"):
-            sentences.append(f"See {section[section.index('daybreak') :]}")
-    return ". ".join(x.rstrip(".") for x in sentences) + "."
+        yield
+    finally:
+        del os.environ["COLUMNS"]
+        if usual is not None:
+            os.environ["COLUMNS"] = usual
 
 
 def _fail(sentence: str, code: int) -> int:
-    """Print the sentence on stderr; returns the exit code."""
-    print(f"daybreak: {sentence}", file=sys.stderr)  # noqa: T201
+    """Print the sentence on stderr, in a terminal broken between words; returns the exit code."""
+    text = " ".join(f"daybreak: {sentence}".splitlines())
+    if sys.stderr.isatty():
+        width = max(shutil.get_terminal_size().columns, 40)
+        text = textwrap.fill(text, width, break_long_words=False, break_on_hyphens=False)
+    print(text, file=sys.stderr)  # noqa: T201
     return code

@@ -23,23 +23,24 @@ _MEMBERS = 12  # runs under way that are shown one by one
 
 
 @contextmanager
-def watching(title: str = "", every: float = 60.0) -> Iterator[Callable[[Any], None]]:
+def watching(title: str = "", source: str = "", every: float = 60.0) -> Iterator[Callable[[Any], None]]:
     """A live view on stderr, which is called with each new state; a line now and then where stderr is no terminal.
 
     Args:
         title: shown from the start, with a spinner.
+        source: of the expected steps, in words.
         every: seconds before the first line, and between two lines, where stderr is no terminal.
     """
     console = Console(stderr=True)
     if not console.is_terminal:
-        yield _log(console, title, every)
+        yield _log(console, title, source, every)
         return
     head = (Spinner("dots", title),) if title else ()
     with Live(Group(*head), console=console, refresh_per_second=4, transient=True) as live:
-        yield lambda state: live.update(Group(*head, view(state)))
+        yield lambda state: live.update(Group(*head, view(state, source)))
 
 
-def _log(console: Console, title: str, every: float) -> Callable[[Any], None]:
+def _log(console: Console, title: str, source: str, every: float) -> Callable[[Any], None]:
     """Writes a state in one line, if the last was written at least `every` seconds ago."""
     last = time.monotonic()
 
@@ -47,26 +48,40 @@ def _log(console: Console, title: str, every: float) -> Callable[[Any], None]:
         nonlocal last
         if time.monotonic() - last >= every:
             last = time.monotonic()
-            line = " · ".join(x for x in (title, _headline(state)) if x)
+            line = " · ".join(x for x in (title, _headline(state, source)) if x)
             console.print(line, markup=False, highlight=False, soft_wrap=True)
 
     return write
 
 
-def _headline(state: "State") -> str:
+def _headline(state: "State", source: str) -> str:
     counts = ", ".join(f"{state.outcomes[x]:,} {x}" for x in OUTCOMES if state.outcomes[x])
     speed = sum(assignment.steps_per_second for assignment in state.under_way.values())
-    left = state.seconds_left
     parts = [
         f"{state.done:,} of {state.total:,} runs",
         counts,
         f"{speed:,.{1 if speed < 10 else 0}f} steps a second" if speed else "",
-        "" if left is None else f"at most about {clock(left)} left",
+        ""
+        if state.time_left is None
+        else f"{how_long(state.time_left.expected, state.time_left.at_most, source)} left",
     ]
     return " · ".join(x for x in parts if x)
 
 
-def view(state: "State") -> Group:
+def how_long(expected: float | None, at_most: float, source: str) -> str:
+    """A duration in words: what is expected and by what, and what it is at most.
+
+    Example:
+        >>> how_long(40.0, 3600.0, "paper A, figure 3"), how_long(None, 90.0, "")
+        ('about 40 s (by paper A, figure 3), at most 60 min', 'at most about 90 s')
+    """
+    if expected is None:
+        return f"at most about {clock(at_most)}"
+    limit = f", at most {clock(at_most)}" if clock(at_most) != clock(expected) else ""
+    return f"about {clock(expected)} (by {source}){limit}"
+
+
+def view(state: "State", source: str = "") -> Group:
     """A state as text and a bar."""
     bar = Table.grid()
     bar.add_row(ProgressBar(state.total, state.done, width=60))
@@ -74,7 +89,7 @@ def view(state: "State") -> Group:
     lines = [_line(assignment) for assignment in busy]
     statuses = [(assignment.unfinished[x], assignment.statuses[x]) for assignment in busy for x in assignment.statuses]
     members = [_member(*x) for x in statuses] if len(statuses) <= _MEMBERS else []
-    return Group(Text(_headline(state), style="bold"), bar, _rows(lines), _rows(members))
+    return Group(Text(_headline(state, source), style="bold"), bar, _rows(lines), _rows(members))
 
 
 def _rows(rows: list[tuple[str, ...]]) -> Table:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, final
 import tyro
 from rich.console import Console
 
-from daybreak.cli._answer import Answer, Json, WholeNumber, check_new_folder, table
+from daybreak.cli._answer import MOST_WORKERS, Answer, Json, WholeNumber, check_new_folder, check_number, confirm, table
 from daybreak.cli._lab import FolderPath
 from daybreak.cli._watch import clock, watching
 from daybreak.errors import RequestError
@@ -27,8 +27,8 @@ _COLOURS: "dict[Verdict, str]" = {"holds": "green", "fails": "red", "undecided":
 class Reproduce:
     """Reproduce figures of the papers: measurements, laws, claims with verdicts, and the picture.
 
-    Without a name all figures are reproduced. After an interruption the same command continues. What was measured before
-    can be judged again in seconds, with --from-tables.
+    All figures take hours: name some, or give --all. After an interruption the same command continues. What was measured
+    before can be judged again in seconds, with --from-tables.
     Example: daybreak reproduce fig1c fig2-left --scale laptop --out results
     """
 
@@ -37,6 +37,9 @@ class Reproduce:
         tyro.conf.Positional,
         tyro.conf.arg(metavar="[NAME ...]", help="Figures, as --list names them."),
     ] = ()
+    all: Annotated[
+        bool, tyro.conf.FlagCreatePairsOff, tyro.conf.arg(help="All figures, one after the other, without asking.")
+    ] = False
     scale: Annotated[
         Literal["smoke", "laptop", "paper"],
         tyro.conf.arg(help="smoke: seconds. laptop: a corner of the paper's grid. paper: all of it."),
@@ -64,11 +67,12 @@ class Reproduce:
 
         for name in ("out", "lab"):
             check_new_folder(name, getattr(self, name))
-        if self.workers < 0:
-            raise RequestError(f"workers = {self.workers} is not allowed: it must be at least 0.")
+        check_number("workers", self.workers, 0, MOST_WORKERS)
+        if self.all and self.names:
+            raise RequestError(f"--all is not allowed together with names of figures: {', '.join(self.names)}.")
         if self.list:
             return self._listing()
-        done = self._carry_out([studies.find(name) for name in self.names] or self._all())
+        done = self._carry_out([studies.find(name) for name in self.names] or self._every_figure())
         report = studies.write_report(self.out)
         data = {
             "reproduced": [{**x.as_json(), "folder": str(x.folder), "seconds": round(x.seconds, 1)} for x in done],
@@ -76,10 +80,16 @@ class Reproduce:
         }
         return Answer(data, lambda console: show(console, done, report))
 
-    def _all(self) -> "list[Study]":
+    def _every_figure(self) -> "list[Study]":
         from daybreak import studies
 
         if not self.from_tables:
+            if not self.all:
+                seconds = 60 * sum(study.minutes[self.scale] for study in studies.STUDIES)
+                confirm(
+                    f"These are {len(studies.STUDIES)} figures at {self.scale} scale, about {clock(seconds)} on two cores.",
+                    "Name figures, or give --all for all of them; --list shows their names and costs.",
+                )
             return [*studies.STUDIES]
         measured = [study for study in studies.STUDIES if studies.has_tables(study, self.scale, self.out)]
         if not measured:

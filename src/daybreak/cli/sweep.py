@@ -10,10 +10,10 @@ import tyro
 from rich.console import Console
 
 from daybreak._machine import cores
-from daybreak.cli._answer import Answer, Json, WholeNumber, check_new_folder, table
+from daybreak.cli._answer import MOST_WORKERS, Answer, Json, WholeNumber, check_new_folder, check_number, table
 from daybreak.cli._lab import FolderPath
 from daybreak.cli._watch import clock, watching
-from daybreak.errors import RequestError
+from daybreak.errors import RequestError, format_number
 
 if TYPE_CHECKING:
     from daybreak.lab.compute.cohorts import Cohort
@@ -75,17 +75,12 @@ class Sweep:
 
     def _check(self) -> None:
         check_new_folder("lab", self.lab)
-        for name, least in (
-            ("workers", 0),
-            ("threads", 1),
-            ("retries", 0),
-            ("patience", 0),
-            ("checkpoint", 0),
-            ("gpus", 0),
-        ):
-            value = getattr(self, name)
-            if not value >= least:
-                raise RequestError(f"{name} = {value:g} is not allowed: it must be at least {least}.")
+        check_number("workers", self.workers, 0, MOST_WORKERS)
+        check_number("threads", self.threads, 1)
+        check_number("retries", self.retries, 0)
+        check_number("patience", self.patience, 0, above=True)
+        check_number("checkpoint", self.checkpoint, 0)
+        check_number("gpus", self.gpus, 0)
         for name in ("address", "gpus"):
             if getattr(self, name) and self.executor != "ray":
                 raise RequestError(f"{name} = {getattr(self, name)!r} is not allowed: it needs --executor ray.")
@@ -102,35 +97,42 @@ class Sweep:
     def _train(self, runs: "list[Run]") -> Answer:
         from daybreak.lab import Lab
         from daybreak.lab.compute.driver import Rules, train_missing
+        from daybreak.lab.reading.expected import expected_steps
 
+        lab = Lab(self.lab)
         rules = Rules(self.retries, self.patience, self.checkpoint)
         command = shlex.join(["daybreak", *sys.argv[1:]])
-        with watching() as on_change:
+        expected = expected_steps(lab, runs)
+        with watching(source=expected.source) as on_change:
             state = train_missing(
-                runs, Lab(self.lab), self._executor(), command=command, rules=rules, on_change=on_change
+                runs,
+                lab,
+                self._executor(),
+                command=command,
+                rules=rules,
+                expected=expected.steps,
+                on_change=on_change,
             )
         data = {"lab": str(self.lab), "runs": state.total, "existing": state.existing, "outcomes": dict(state.outcomes)}
-        return Answer(data, lambda console: self._show(console, state))
+        failed = state.outcomes["failed"]
+        failure = f"{failed:,} of {state.total:,} runs failed: 'daybreak runs show ID' shows why, and the same command tries them again."
+        return Answer(data, lambda console: self._show(console, state), failure if failed else None)
 
     def _show(self, console: Console, state: "State") -> None:
         counted = ", ".join(f"{count:,} {outcome}" for outcome, count in sorted(state.outcomes.items()))
         before = f"{state.existing:,} were in the lab before" if state.existing else ""
         details = "; ".join(x for x in (counted, before) if x)
         console.print(f"{state.total:,} runs in lab {str(self.lab)!r}: {details}.", markup=False, highlight=False)
-        if state.outcomes["failed"]:
-            console.print(
-                "The same command tries the failed runs again; 'daybreak runs show ID' shows why they failed.",
-                highlight=False,
-            )
 
     def _plan(self, runs: "list[Run]") -> Answer:
         from daybreak.lab import Lab
         from daybreak.lab.compute.cohorts import pack
-        from daybreak.lab.compute.cost import machine_speed
+        from daybreak.lab.compute.cost import check_memory, machine_speed
         from daybreak.training import shape
 
         lab, executor = Lab(self.lab), self._executor()
         todo = lab.missing(runs)
+        check_memory(todo, executor.memory)
         cohorts = pack(todo, executor.workers, executor.memory, executor.at_once)
         speed = machine_speed() * min(1, self.threads / len(cores()))  # of one worker
         programs = len({shape(cohort.runs[0]) for cohort in cohorts})
@@ -195,5 +197,5 @@ def _show_plan(console: Console, data: dict) -> None:
 
 
 def _few(values: list) -> str:
-    shown = [f"{x:g}" if isinstance(x, float) else str(x) for x in values]
+    shown = [format_number(x) if isinstance(x, float) else str(x) for x in values]
     return ", ".join(shown) if len(shown) <= 3 else f"{shown[0]} … {shown[-1]}"

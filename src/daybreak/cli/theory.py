@@ -8,6 +8,7 @@ import tyro
 from rich.console import Console
 
 from daybreak.cli._answer import Answer, Json, WholeNumber, check_picture, table
+from daybreak.errors import format_number
 
 
 @final
@@ -74,7 +75,7 @@ class Theory:
         labels = {
             "plateau_estimate": "take-off and settling, closed form",
             "takeoff_time": "take-off alone, closed form",
-            "escape_time": f"escape time of paper A, ε = {1 - self.level:g}",
+            "escape_time": f"escape time of paper A, ε = {format_number(1 - self.level)}",
             "escape_time_log": "its limit for long sequences",
         }
         rows = [("gradient flow", f"{data['plateau']:,.1f}", "")]
@@ -82,10 +83,14 @@ class Theory:
             (label, f"{data['closed_forms'][k]['time']:,.1f}", f"{data['closed_forms'][k]['relative_difference']:+.1%}")
             for k, label in labels.items()
         ]
-        title = f"Plateau at T = {self.T}, d = {self.d}, B = {self.B}, p = {self.p:g}, {self.logits} logits"
+        title = (
+            f"Plateau at T = {self.T}, d = {self.d}, B = {self.B}, p = {format_number(self.p)}, {self.logits} logits"
+        )
         console.print(
             table(
-                title, ["until the clean loss is at " + f"{self.level:g} of its start", "flow time", "difference"], rows
+                title,
+                [f"until the clean loss is at {format_number(self.level)} of its start", "flow time", "difference"],
+                rows,
             )
         )
         console.print(f"Growth rate at the start: {data['growth_rate']:.4g} per unit of flow time.")

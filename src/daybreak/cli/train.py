@@ -11,10 +11,10 @@ from rich.console import Console
 
 from daybreak import models, tasks
 from daybreak._own import installed, located
-from daybreak.cli._answer import Answer, Json, WholeNumber, check_new_folder, check_picture, table
+from daybreak.cli._answer import Answer, Json, WholeNumber, check_new_folder, check_number, check_picture, table
 from daybreak.cli._lab import FolderPath
 from daybreak.cli._watch import watching
-from daybreak.errors import RequestError, WorkError
+from daybreak.errors import WorkError
 from daybreak.models import MinimalAttention, ToyAttention, Transformer
 from daybreak.tasks import MarkovChain, Recall, SingleLocation
 from daybreak.training import Optimizer, Run, Schedule, Stop, check_own, level_of
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from daybreak.lab import Lab, Saved
 
 
+_MOST_SEEDS = 10_000
 _REGRESSION: Any = PRESETS["paper-a-regression"]
 _RECALL: Any = PRESETS["paper-a-recall"]
 _MINIMAL: Any = PRESETS["paper-b-minimal"]
@@ -66,14 +67,19 @@ class _Training:
         from daybreak.lab import Lab
         from daybreak.lab.compute.driver import Rules, train_missing
         from daybreak.lab.compute.inline import InlineExecutor
+        from daybreak.lab.reading.expected import expected_steps
 
         check_new_folder("lab", self.lab)
         check_picture("plot", self.plot)
+        check_number("checkpoint", self.checkpoint, 0)
         runs, lab = self._runs(), Lab(self.lab)
         command = shlex.join(["daybreak", *sys.argv[1:]])
         rules = Rules(retries=0, checkpoint=self.checkpoint)
-        with watching() as on_change:
-            train_missing(runs, lab, InlineExecutor(), command=command, rules=rules, on_change=on_change)
+        expected = expected_steps(lab, runs)
+        with watching(source=expected.source) as on_change:
+            train_missing(
+                runs, lab, InlineExecutor(), command=command, rules=rules, expected=expected.steps, on_change=on_change
+            )
         saved = [lab.load(run.id) for run in runs]
         for x in saved:
             if x.record is None:
@@ -88,8 +94,7 @@ class _Training:
         return Answer(data, lambda console: self._show(console, lab, saved))
 
     def _runs(self) -> list[Run]:
-        if self.seeds < 1:
-            raise RequestError(f"seeds = {self.seeds} is not allowed: there must be at least 1.")
+        check_number("seeds", self.seeds, 1, _MOST_SEEDS)
         settings: Any = self
         with located():
             parts = (settings.task, settings.model, self.optimizer, self._stop())

@@ -29,7 +29,7 @@ def rows(text: str, names: Collection[str], count: int, values: Callable[[str], 
     """
     if not text.strip(" ,"):
         return np.ones(count, np.bool_)
-    condition = parse(text, "filter", lambda x: _quoted(x, names).strip(" ,"))
+    condition = parse(text, "filter", lambda x: _quoted(x, names).strip(" ,"), commas=True)
     if not condition.names <= set(names):
         raise condition.unknown(names)
     read = sorted(condition.names)

@@ -1,7 +1,9 @@
 """Files that are complete or absent: written to another folder, synced, moved into place."""
 
+import errno
 import hashlib
 import os
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -21,6 +23,23 @@ def making(lab: Path) -> Iterator[None]:
     else:
         return
     raise RequestError(f"lab = {str(lab)!r} is not allowed: {why}.")
+
+
+def read(path: Path, most: int) -> bytes:
+    """The content of a regular file. A pipe or a device is never opened: it may have no end.
+
+    Raises:
+        OSError: it cannot be read, is no regular file, or has more than `most` bytes; `strerror` says which.
+    """
+    status = path.stat()
+    if stat.S_ISDIR(status.st_mode):
+        raise OSError(errno.EISDIR, "it is a folder")
+    if not stat.S_ISREG(status.st_mode):
+        raise OSError(errno.EINVAL, "it is not a regular file")
+    if status.st_size > most:
+        raise OSError(errno.EFBIG, f"it has {status.st_size:,} bytes, and at most {most:,} are read")
+    with path.open("rb") as file:
+        return file.read(most + 1)
 
 
 def sha256(content: bytes) -> str:

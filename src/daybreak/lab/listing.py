@@ -7,6 +7,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from daybreak.errors import format_number
 from daybreak.lab import index
 from daybreak.lab.result import OUTCOMES
 
@@ -56,7 +57,7 @@ def cell(value: Any) -> str:
         return ""
     if isinstance(value, bool):
         return "yes" if value else "no"
-    return f"{value:g}" if isinstance(value, float) else str(value)
+    return format_number(value) if isinstance(value, float) else str(value)
 
 
 def sentence(values: dict[str, Any]) -> str:

@@ -1,9 +1,16 @@
 """Select rows of the index by a condition in SQL."""
 
+import re
+from threading import Timer
+
 import duckdb
 import pyarrow as pa
 
-from daybreak.errors import RequestError
+from daybreak.errors import RequestError, nearest
+
+LONGEST = 3.0
+"""Seconds that a condition may take; one over the settings of 100 000 runs takes less than one."""
+_UNKNOWN = re.compile(r'Referenced column "(.+?)" (?:was )?not found', re.DOTALL)
 
 # The condition may come from a file of another person: it must not read, write or change anything else.
 _SEALED: dict[str, str | bool | int | float | list[str]] = {
@@ -13,6 +20,8 @@ _SEALED: dict[str, str | bool | int | float | list[str]] = {
     "autoload_known_extensions": "false",
     "lock_configuration": "true",
     "threads": "1",
+    "memory_limit": "1GB",
+    "temp_directory": "",
 }
 
 
@@ -23,9 +32,26 @@ def select(table: pa.Table, where: str) -> pa.Table:
         RequestError: it is not one expression, names an unknown column, or reads anything but the table.
     """
     with duckdb.connect(config=_SEALED) as database:
+        timer = Timer(LONGEST, database.interrupt)
+        timer.start()
         try:
             return database.from_arrow(table).filter(where).to_arrow_table()
+        except duckdb.InterruptException:
+            why = f"it takes longer than {LONGEST:g} seconds"
         except duckdb.Error as error:
-            # DuckDB's message: what is wrong, an empty line, then the place in a text that the user did not write.
-            sentence = " ".join(str(error).partition("\n\n")[0].split())
-            raise RequestError(f"where = {where!r} is not allowed: {sentence.rstrip('.!')}.") from None
+            why = _why(str(error), table.column_names)
+        finally:
+            timer.cancel()
+            timer.join()  # it must not interrupt a database that is closed
+    raise RequestError(f"where = {where!r} is not allowed: {why}.")
+
+
+def _why(message: str, columns: list[str]) -> str:
+    """What is wrong with a condition: an unknown column, or else DuckDB's own first sentence."""
+    unknown = _UNKNOWN.search(message)
+    if unknown is None:
+        # DuckDB's message: what is wrong, an empty line, then the place in a text that the user did not write.
+        return " ".join(message.partition("\n\n")[0].split()).rstrip(".!")
+    near = nearest(unknown[1], columns)
+    hint = f"perhaps you meant {near!r}" if near else f"there are {', '.join(columns)}"
+    return f"there is no column {unknown[1]!r}; {hint}"

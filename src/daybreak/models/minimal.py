@@ -14,6 +14,8 @@ from daybreak.interface import Interface
 from daybreak.models._attention import mass, softmax, table_scores
 from daybreak.models._model import Inputs, Model, Output
 
+_MOST_HEADS = 1000  # each is traced and compiled on its own
+
 
 class MinimalParameters(NamedTuple):
     """For each head, the attention form W and the read-out V, without the rows of V that are never read."""
@@ -37,7 +39,7 @@ class MinimalAttention(Model[MinimalParameters]):
     window: int = eqx.field(static=True, converter=as_int, default=0)
 
     def __check_init__(self):
-        check_whole("heads", self.heads, 1, "it")
+        check_whole("heads", self.heads, 1, "it", _MOST_HEADS)
         check_whole("window", self.window, 0, "the window (0: all positions)")
         if is_plain("epsilon", self.epsilon):
             refuse("epsilon", self.epsilon, self.epsilon < 0, "it must be at least 0")

@@ -22,6 +22,7 @@ Norm = Literal["none", "pre", "post"]
 Positions = Literal["sinusoidal", "learned", "one-hot", "none"]
 Activation = Literal["relu", "gelu"]
 Initialisation = Literal["torch", "xavier", "orthogonal"]
+_MOST_LAYERS = 1000  # each is traced and compiled on its own
 
 
 @final
@@ -54,7 +55,8 @@ class Transformer(Model[Parameters]):
     readout_scale: float = 1.0  # Factor on the initial read-out.
 
     def __check_init__(self):
-        for name in ("layers", "heads", "width", "head_width"):
+        check_whole("layers", self.layers, 1, "it", _MOST_LAYERS)
+        for name in ("heads", "width", "head_width"):
             check_whole(name, getattr(self, name), 1, "it")
         check_whole("mlp", self.mlp, 0, "it")
         for name in ("residual", "causal", "bias"):

@@ -1,8 +1,6 @@
 """All studies, in the order of the papers, and how to find one by name."""
 
-from difflib import get_close_matches
-
-from daybreak.errors import RequestError
+from daybreak.errors import RequestError, nearest
 from daybreak.studies import emergence, incremental
 from daybreak.studies._study import Study
 
@@ -18,7 +16,7 @@ def find(name: str) -> Study:
     """
     names = [study.name for study in STUDIES]
     if name not in names:
-        near = get_close_matches(name, names, n=1)
-        hint = f"did you mean {near[0]}? T" if near else "t"
+        near = nearest(name, names)
+        hint = f"did you mean {near}? T" if near else "t"
         raise RequestError(f"study {name!r} is unknown: {hint}here are {', '.join(names)}.")
     return STUDIES[names.index(name)]

@@ -15,6 +15,9 @@ from daybreak.interface import Interface
 from daybreak.tasks._draw import below, uniform
 from daybreak.tasks._task import Circuit, Example, Guess, Sizes, Task, cross_entropy, fraction_correct
 
+_MOST_LAGS = 1000  # each is traced and compiled on its own
+_MOST_TOKENS = 1_000_000
+
 
 class MarkovWorld(NamedTuple):
     """What stays the same during a run on Markov chains."""
@@ -28,8 +31,8 @@ class MarkovChain(Task[MarkovWorld]):
 
         x_t ~ softmax( Σ_k A_k Σ_{i in block k} α_i x_{t−i} ),    A_k = β m^{K−k} Q_k,    Q_k Haar-orthogonal
 
-    Blocks are numbered by importance: block 1 is the strongest for m > 1. It holds the newest L lags, or with
-    `reversed` the oldest. A sequence is a uniform prefix and then tokens of the chain; only those are predicted.
+    Blocks are numbered by importance: block 1 is the strongest for m > 1. It holds the newest L lags, or with `reversed`
+    the oldest. A sequence is a uniform prefix and then tokens of the chain; only those are predicted.
 
     Example:
         >>> task = MarkovChain(L=2)
@@ -61,9 +64,9 @@ class MarkovChain(Task[MarkovWorld]):
         check_whole("d", self.d, 2, "the number of states")
         check_whole("K", self.K, 1, "the number of blocks")
         check_whole("L", self.L, 1, "the length of a block")
-        check_whole("generated", self.generated, 1, "the number of generated tokens")
         check_whole("train", self.train, 0, "the size of the training set (0: fresh samples)")
         check_whole("validation", self.validation, 0, "the size of the validation set (0: fresh samples)")
+        check_whole("generated", self.generated, 1, "the number of generated tokens", _MOST_TOKENS)
         check_bool("reversed", self.reversed)
         if is_plain("m", self.m):
             refuse("m", self.m, self.m <= 0, "the importance ratio must be above 0")
@@ -73,8 +76,11 @@ class MarkovChain(Task[MarkovWorld]):
             check_whole("stride", self.stride, 1, "the step from block to block")
             why = f"lags between two blocks would belong to none, so it must be at most L = {self.L}"
             refuse("stride", self.stride, self.stride > self.L, why)
+        why = f"the chain would look back {self.order:,} tokens, and at most {_MOST_LAGS:,} are possible"
+        refuse("L", self.L, self.L > _MOST_LAGS, why)
+        refuse("K", self.K, self.order > _MOST_LAGS, why)
         if self.prefix is not None:
-            check_whole("prefix", self.prefix, 1, "the prefix")
+            check_whole("prefix", self.prefix, 1, "the prefix", _MOST_TOKENS)
             why = f"the next token depends on the last {self.order}, so the prefix must have at least {self.order}"
             refuse("prefix", self.prefix, self.prefix < self.order, why)
         self._check_weights()

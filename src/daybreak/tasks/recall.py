@@ -32,14 +32,12 @@ class Recall(Task[RecallWorld]):
     Keys are at positions 0, 2, …, each before its value; the query is last. A random permutation of the tokens, new
     for every sequence, maps keys to values. Other keys than the query are drawn without replacement.
 
-    `placement` decides which of the N slots hold the query's pair:
-        one-plus: one random slot in every sequence, and each other slot with probability (B − 1)/(N − 1): B times on
-            average, exactly once at B = 1.
-        exactly: B random slots in every sequence.
-        at-least-one: each slot with probability B/N, given that one of them does: B / (1 − (1 − B/N)^N) times on
-            average, which is 1.6 at B = 1 for large N. So this one repeats also at B = 1.
-        bernoulli: each slot with probability B/N, as in the paper's text. A fraction (1 − B/N)^N of the sequences does
-            not hold it and cannot be answered; no position is relevant in them.
+    The setting `placement` decides which of the N slots hold the query's pair:
+    - one-plus: one random slot, and each other slot with probability (B − 1)/(N − 1): B on average, exactly one at B = 1.
+    - exactly: B random slots.
+    - at-least-one: each slot with probability B/N, given that one does: B / (1 − (1 − B/N)^N) on average, 1.6 at B = 1, large N.
+    - bernoulli: each slot with probability B/N, as in the paper's text. In (1 − B/N)^N of the sequences no slot does: they cannot
+    be answered, and no position is relevant in them.
 
     Example:
         >>> task = Recall(N=4, V=16)

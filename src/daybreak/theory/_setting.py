@@ -64,6 +64,20 @@ def check_fraction(name: str, value: ArrayLike) -> Floats:
     return x
 
 
+def check_level(level: ArrayLike) -> Floats:
+    """Refuse a level that is no fraction, or so close to 0 or 1 that an integrator cannot resolve when the loss crosses it."""
+    x = check_fraction("level", level)
+    refuse("level", x, (x < 1e-12) | (x > 1 - 1e-9), "the flow is resolved for levels between 1e-12 and 1 − 1e-9")
+    return x
+
+
+def check_resolved(setting: ToySetting) -> None:
+    """Refuse sequences and dimensions so large that an integrator cannot resolve their flow in double precision."""
+    for name in ("T", "d"):
+        x = getattr(setting, name)
+        refuse(name, x, x > 1e12, "the flow is resolved up to 1e12; closed forms have no such limit")
+
+
 def check_times(times: ArrayLike) -> Floats:
     """Refuse what is not at least two increasing flow times from zero on."""
     t = np.asarray(times, dtype=np.float64)
@@ -76,10 +90,10 @@ def as_numbers(name: str, value: ArrayLike) -> Floats:
     """Finite float64 numbers; anything else is refused."""
     try:
         x = np.asarray(value)
-        if x.dtype.kind not in "iuf":
+        if x.dtype.kind not in "iufO":  # whole numbers beyond 64 bits are objects
             raise TypeError
         x = x.astype(np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise RequestError(f"{name} = {value!r} is not allowed: it must be a number or an array of numbers.") from None
     refuse(name, x, ~np.isfinite(x), "it must be finite")
     return x

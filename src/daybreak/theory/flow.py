@@ -18,7 +18,7 @@ from jaxtyping import Array, Bool, Float
 from daybreak._types import ArrayLike, Floats
 from daybreak.errors import RequestError
 from daybreak.theory import _lsoda, reduced
-from daybreak.theory._setting import Logits, ToySetting, check_setting, check_times
+from daybreak.theory._setting import Logits, ToySetting, check_resolved, check_setting, check_times
 from daybreak.theory.escape import rate
 from daybreak.theory.plateau import plateau
 
@@ -96,6 +96,7 @@ def flow(
         (0.5, 0.0)
     """
     setting = check_setting(T, d, B, p, logits)
+    check_resolved(setting)
     if setting.shape:
         raise RequestError("flow integrates one setting at a time: give single numbers for T, d, B and p.")
     times = check_times(np.linspace(0, 2 * plateau(T, d, B, p, logits=logits), 400) if times is None else times)

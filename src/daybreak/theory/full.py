@@ -16,7 +16,7 @@ from jaxtyping import Array, Bool, Float
 
 from daybreak._types import Floats
 from daybreak.errors import RequestError
-from daybreak.theory._setting import check_fraction, check_setting
+from daybreak.theory._setting import check_level, check_setting
 from daybreak.theory.escape import rate
 from daybreak.theory.plateau import plateau
 
@@ -79,7 +79,7 @@ def full_plateau(
         level: fraction of the starting clean loss.
         target: W*, d × d; by default columns of unit length in random directions.
     """
-    level = float(check_fraction("level", level))
+    level = float(check_level(level))
     start, problem, scale = _pose(T, d, B, p, target)
     with jax.enable_x64():
         scaled, crossed = _until_level(start, problem, scale, level)

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from daybreak._types import ArrayLike, Bools, Floats
 from daybreak.theory import _lsoda, reduced
-from daybreak.theory._setting import Logits, ToySetting, check_fraction, check_setting
+from daybreak.theory._setting import Logits, ToySetting, check_level, check_resolved, check_setting
 from daybreak.theory.escape import rate
 
 _TOLERANCE = 1e-8
@@ -51,7 +51,8 @@ def plateau(
         (2, 2)
     """
     setting = check_setting(T, d, B, p, logits)
-    level = check_fraction("level", level)
+    check_resolved(setting)
+    level = check_level(level)
     shape = np.broadcast_shapes(setting.shape, level.shape)
     flat = ToySetting(*(np.broadcast_to(x, shape).ravel() for x in setting))
     return _lengths(flat, np.broadcast_to(level, shape).ravel()).reshape(shape)[()]

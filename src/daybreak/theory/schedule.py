@@ -20,7 +20,7 @@ from scipy.optimize import minimize, minimize_scalar
 from daybreak._types import ArrayLike, Floats
 from daybreak.errors import RequestError
 from daybreak.theory import reduced
-from daybreak.theory._setting import Logits, ToySetting, as_number, as_numbers, check_fraction, check_setting, refuse
+from daybreak.theory._setting import Logits, ToySetting, as_number, as_numbers, check_level, check_setting, refuse
 from daybreak.theory.plateau import plateau
 
 Lever = Literal["p", "B"]
@@ -162,7 +162,7 @@ def _checked(T, d, times, values, lever, logits, level) -> tuple[ToySetting, Flo
         raise RequestError("times are not allowed: they must be above zero and increase.")
     low, high = (0.0, 1.0) if lever == "p" else (1.0, float(setting.T) - 1)
     refuse(lever, heights, (heights < low) | (heights > high), f"it must lie between {low:g} and {high:g}")
-    return setting, ends, heights, float(check_fraction("level", level)) / 2
+    return setting, ends, heights, float(check_level(level)) / 2
 
 
 def _piece(piece: ToySetting, lever: Lever, i: int, begun: float, end: float, state, sensitivity, threshold: float):

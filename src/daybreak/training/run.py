@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import fields, replace
 from itertools import chain
@@ -36,9 +37,11 @@ class Stop(eqx.Module):
         for name in ("budget", "every"):
             if getattr(self, name) < 1:
                 raise RequestError(f"{name} = {getattr(self, name)} is not allowed: it must be at least 1.")
+        refuse("budget", self.budget, self.budget >= 2**31, "it must be below 2³¹")
         for name in ("level", "margin"):
-            if not getattr(self, name) >= 0:
-                raise RequestError(f"{name} = {getattr(self, name)} is not allowed: it must be at least 0.")
+            value = getattr(self, name)
+            if not (math.isfinite(value) and value >= 0):
+                raise RequestError(f"{name} = {value} is not allowed: it must be a finite number of at least 0.")
 
     def steps(self) -> Iterator[int]:
         """The steps at which a run is evaluated until its budget is spent: 0, every, 2 every, …, budget."""

@@ -12,7 +12,7 @@ import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int
 
-from daybreak.errors import RequestError
+from daybreak.errors import RequestError, format_number
 from daybreak.tasks import Task
 
 Name = Literal["constant", "switch", "ramp", "adaptive", "budget"]
@@ -22,12 +22,12 @@ Name = Literal["constant", "switch", "ramp", "adaptive", "budget"]
 class Schedule(eqx.Module):
     """How many of the examples repeat, and when.
 
-    constant: all of them, always.
-    switch: all of them before a step, none from that step on.
-    ramp: linearly fewer, and none from a step on.
-    adaptive: all of them until the loss on repeated data has left its plateau; again if the loss on diverse data then stays on
-        its plateau.
-    budget: adaptive, but it starts without repetition, until the forecast is that the run does not emerge within its budget.
+    By name:
+    - constant: all of them, always.
+    - switch: all of them before a step, none from that step on.
+    - ramp: linearly fewer, and none from a step on.
+    - adaptive: all until the loss on repeated data has left its plateau; again if the loss on diverse data then stays on its own.
+    - budget: adaptive, but without repetition at first, until the forecast is that the run does not emerge within its budget.
     """
 
     # When repetition ends: constant (never), switch, ramp, adaptive or budget.
@@ -45,7 +45,7 @@ class Schedule(eqx.Module):
             if self.preset != (self.switch_at > 0):
                 why = "it needs the step of" if self.preset else "only 'switch' and 'ramp' have"
                 raise RequestError(
-                    f"switch_at = {self.switch_at:g} is not allowed with schedule {self.name!r}: {why} a switch."
+                    f"switch_at = {format_number(self.switch_at)} is not allowed with schedule {self.name!r}: {why} a switch."
                 )
         if isinstance(self.restore_below, int | float) and not 0 < self.restore_below < 1:
             raise RequestError(f"restore_below = {self.restore_below} is not allowed: it must lie between 0 and 1.")

@@ -7,6 +7,7 @@ the backward pass every number written may have to be kept; an evaluation needs 
 
 import math
 import time
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, NamedTuple, final
@@ -15,6 +16,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from daybreak.errors import RequestError
 from daybreak.interface import Interface
 from daybreak.models import AnyModel
 from daybreak.training import Run
@@ -23,6 +25,7 @@ _BYTES = 4  # of a float32
 _COPIES = 4  # of the parameters while training: themselves, their gradient, two moments of Adam
 _FREE = ("reshape", "squeeze")  # the same numbers in another form
 _BACKWARD = 3  # a step is about three forward passes
+_LONG = 1024  # positions; what longer sequences need is at least in proportion, and is not traced in full
 
 
 @final
@@ -47,6 +50,44 @@ def cost(run: Run) -> Cost:
     )
 
 
+def check_memory(runs: Iterable[Run], available: float) -> None:
+    """Refuse a run that needs more memory than there is, before anything is allocated.
+
+    Args:
+        runs: to be trained.
+        available: bytes that a worker may use.
+
+    Raises:
+        RequestError: with the memory that the run needs at least, and what there is.
+    """
+    for run in runs:
+        needed = 0.0
+        for part in _memory_parts(run):
+            needed += part
+            if needed > available:
+                raise RequestError(
+                    f"{type(run.model).__name__} on {type(run.task).__name__} with sequences of {run.interface.length:,} positions "
+                    f"is not possible: a run needs at least {needed / 1e9:,.1f} GB of memory, and a worker has "
+                    f"{available / 1e9:,.1f} GB. Make task, model, batch or evaluation smaller, or use fewer workers."
+                )
+
+
+def _memory_parts(run: Run) -> Iterator[float]:
+    """Bytes that a run needs at least: data sets and a batch, with their relevant positions for each read one; the optimizer's
+    state; what one example writes in a step.
+
+    In this order: where one of them does not fit, the next is not even traced.
+    """
+    interface = run.interface
+    examples = 2 * (run.task.sizes.validation or run.evaluation) + run.task.sizes.train + run.batch
+    yield float(examples) * interface.length * (_BYTES * (interface.features or 1) + len(interface.reads))
+    yield _BYTES * _COPIES * float(_size(_parameters(run.model, interface)))
+    length = min(interface.length, _LONG)
+    short = interface._replace(length=length, reads=tuple(x for x in interface.reads if x < length) or (length - 1,))
+    _, forward = _per_example(run.model, short)
+    yield _BYTES * 2 * float(forward.written) * interface.length / length
+
+
 class _Count(NamedTuple):
     """Of a traced program: operations, numbers written, and those of its largest array."""
 
@@ -58,7 +99,7 @@ class _Count(NamedTuple):
 @lru_cache(maxsize=4096)
 def _per_example(model: AnyModel, interface: Interface) -> tuple[int, _Count]:
     """Parameters of a model, and what one more example adds to a forward pass."""
-    parameters = jax.eval_shape(lambda: model.init(jax.random.key(0), interface))
+    parameters = _parameters(model, interface)
     each = (interface.length,) if interface.tokens is not None else (interface.length, interface.features)
     kind = jnp.float32 if interface.tokens is None else jnp.int32
 
@@ -71,7 +112,17 @@ def _per_example(model: AnyModel, interface: Interface) -> tuple[int, _Count]:
 
     one, two = count(1), count(2)
     more = _Count(two.operations - one.operations, two.written - one.written, one.largest)
-    return sum(math.prod(x.shape) for x in jax.tree.leaves(parameters)), more
+    return _size(parameters), more
+
+
+@lru_cache(maxsize=4096)
+def _parameters(model: AnyModel, interface: Interface) -> Any:
+    """The shapes of a model's parameters."""
+    return jax.eval_shape(lambda: model.init(jax.random.key(0), interface))
+
+
+def _size(arrays: Any) -> int:
+    return sum(math.prod(x.shape) for x in jax.tree.leaves(arrays))
 
 
 def _count(program: Any) -> _Count:

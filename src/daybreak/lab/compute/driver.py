@@ -18,6 +18,7 @@ from daybreak.errors import WorkError
 from daybreak.lab._marker import check_lab
 from daybreak.lab.compute import reuse
 from daybreak.lab.compute.cohorts import Cohort, pack
+from daybreak.lab.compute.cost import check_memory
 from daybreak.lab.compute.executor import Executor
 from daybreak.lab.compute.messages import (
     Advanced,
@@ -37,6 +38,7 @@ from daybreak.lab.store import Keep, Lab
 from daybreak.training import Run
 
 _log = logging.getLogger("daybreak.lab")
+_LATE = 1.5
 _WAIT = 0.5  # seconds for a message, before the driver checks how long workers have been silent
 _LAST = 5.0  # seconds for the last checkpoints of workers, when interrupted
 
@@ -78,11 +80,14 @@ class State:
     existing: int = 0  # done before this sweep began
     reused: int = 0  # of those done since, those whose record was that of a run with another budget
     outcomes: Counter[str] = field(default_factory=Counter)  # of the runs done since
-    operations: float = 0.0  # of the runs to do
-    operations_done: float = 0.0  # of those done since
-    operations_before: float = 0.0  # of the runs to do, what earlier sweeps had done when they were interrupted
     saved_steps: dict[str, int] = field(default_factory=dict)  # of the checkpoints of runs under way, by id
-    began: float = field(default_factory=time.monotonic)
+    # Steps that a run will train, by id, where that is known.
+    expected: Mapping[str, float] = field(default_factory=dict)
+    operations: float = 0.0  # of the runs that are not done, if each uses its whole budget
+    operations_expected: float = 0.0  # of the same, if each trains as long as expected
+    computed: float = 0.0  # operations of the runs done since
+    computed_before: float = 0.0  # what members had computed when they were first heard of: before the clock runs
+    first_report: float | None = None  # by the monotonic clock: compiling is over
     under_way: dict[int, Assignment] = field(default_factory=dict)
 
     @property
@@ -91,12 +96,42 @@ class State:
         return self.existing + self.outcomes.total()
 
     @property
-    def seconds_left(self) -> float | None:
-        """At the speed so far, if every run spends its budget; None before there is a speed."""
-        partial = sum(_operations(assignment, x) for assignment in self.under_way.values() for x in assignment.statuses)
-        done = self.operations_done + partial
-        since = done - self.operations_before
-        return (time.monotonic() - self.began) * (self.operations - done) / since if since > 0 else None
+    def time_left(self) -> "TimeLeft | None":
+        """At the speed since the first report; None before there is a speed."""
+        computed, at_most, expected = self.computed - self.computed_before, self.operations, self.operations_expected
+        for assignment in self.under_way.values():
+            for name, status in assignment.statuses.items():
+                each = assignment.operations[name] / assignment.unfinished[name].stop.budget  # of a step
+                computed += each * status.step
+                at_most -= each * status.step
+                expected -= each * (self.expected_steps(assignment.unfinished[name]) - self._left(assignment, name))
+        if self.first_report is None or computed <= 0:
+            return None
+        pace = (time.monotonic() - self.first_report) / computed
+        return TimeLeft(pace * max(expected, 0.0) if self.expected else None, pace * at_most)
+
+    def expected_steps(self, run: Run) -> float:
+        """Steps that a run will train: as expected, or else its budget."""
+        return min(self.expected.get(run.id, run.stop.budget), run.stop.budget)
+
+    def _left(self, assignment: Assignment, name: str) -> float:
+        """Steps that a member has left. Once it has emerged they are known; one that is late takes half as long again."""
+        run, status = assignment.unfinished[name], assignment.statuses[name]
+        end = self.expected_steps(run)
+        if status.emerged is not None:
+            end = status.emerged * (1 + run.stop.margin)
+        elif status.step >= end:
+            end = _LATE * status.step
+        return max(min(end, run.stop.budget) - status.step, 0.0)
+
+
+@final
+@dataclass(frozen=True)
+class TimeLeft:
+    """Seconds until all runs are done: if they train as long as expected (None if nothing is known), and at most."""
+
+    expected: float | None
+    at_most: float
 
 
 def train_missing(
@@ -108,6 +143,7 @@ def train_missing(
     memory: float | None = None,
     rules: Rules = _DEFAULT,
     keep: Collection[Keep] = (),
+    expected: Mapping[str, float] | None = None,
     on_change: Callable[[State], None] = lambda state: None,
 ) -> State:
     """Compute what a lab does not have yet. After an interruption, the same call continues.
@@ -120,10 +156,11 @@ def train_missing(
         memory: bytes that a worker may plan with; by default the executor's own limit.
         rules: retries, patience and checkpoints.
         keep: files to keep of every run, besides its record.
+        expected: steps that runs are expected to train, by id, see `lab.reading.expected`; for the time that is left.
         on_change: called after every wait for messages, with the state of the sweep.
 
     Raises:
-        RequestError: if the lab is in use, or its folder cannot be made.
+        RequestError: if the lab is in use, its folder cannot be made, or a run needs more memory than a worker has.
         WorkError: if the lab cannot be written to any more.
         KeyboardInterrupt: when interrupted; its message says what is safe and how to continue.
     """
@@ -134,11 +171,12 @@ def train_missing(
         return State(len(runs), len(runs))
     with closing(executor):
         executor.open()  # before the lab is touched: a wrong address must not create one
+        check_memory(todo, executor.memory)
         with locked(lab.path), closing(lab.open()):
             todo = lab.missing(todo, keep)  # another sweep may have written until now
             unfinished = {run.id for run in todo}
             lab.tidy([run for run in runs if run.id not in unfinished])
-            state = State(len(runs), len(runs) - len(todo))
+            state = State(len(runs), len(runs) - len(todo), expected=expected or {})
             driver = _Driver(lab, executor, command, rules, tuple(keep), state, on_change)
             with _interruptible(driver):
                 left = driver.reuse(todo)
@@ -188,8 +226,9 @@ class _Driver:
     def run(self, cohorts: Sequence[Cohort]) -> None:
         """Until every run is done or has failed for good."""
         under_way = self.state.under_way
-        self.state.operations = sum(cohort.operations for cohort in cohorts)
         for cohort in cohorts:
+            for run, operations in zip(cohort.runs, cohort.each, strict=True):
+                self._plan(run, operations, 1)
             names = [run.id for run in cohort.runs]
             self._queue(dict(zip(names, cohort.runs, strict=True)), dict(zip(names, cohort.each, strict=True)))
         while self._waiting or under_way:
@@ -207,6 +246,11 @@ class _Driver:
         for number, message in self.executor.interrupt(_LAST):
             if number in self.state.under_way and isinstance(message, Checkpoint | Finished):
                 self._handle(number, self.state.under_way[number], message)
+
+    def _plan(self, run: Run, operations: float, sign: int) -> None:
+        """Count a run to those that are to be done, or with sign −1 no longer."""
+        self.state.operations += sign * operations
+        self.state.operations_expected += sign * operations * self.state.expected_steps(run) / run.stop.budget
 
     def _queue(self, runs: dict[str, Run], operations: dict[str, float], failures: int = 0) -> None:
         assignment = Assignment(runs, operations, failures=failures)
@@ -270,7 +314,7 @@ class _Driver:
         except OtherRecordError as error:
             _log.warning(str(error))
             outcome = "failed"
-        self._count(assignment, done.run, outcome)
+        self._count(assignment, done.run, outcome, int(done.record.steps[-1]))
 
     def _update(self, assignment: Assignment, statuses: Mapping[str, RunStatus]) -> None:
         before, assignment.statuses = assignment.statuses, dict(statuses)
@@ -278,7 +322,11 @@ class _Driver:
             steps = sum(x.step - before[name].step for name, x in statuses.items())
             assignment.steps_per_second = steps / (assignment.message_time - assignment.status_time)
         else:
-            self.state.operations_before += sum(_operations(assignment, name) for name in statuses)
+            self.state.computed_before += sum(
+                assignment.operations[name] * x.step / assignment.unfinished[name].stop.budget
+                for name, x in statuses.items()
+            )
+            self.state.first_report = self.state.first_report or assignment.message_time
         assignment.status_time = assignment.message_time
 
     def _kill_silent_workers(self) -> None:
@@ -298,21 +346,18 @@ class _Driver:
             ((name, run),) = assignment.unfinished.items()
             with _writing(self.lab, self.state):
                 self.lab.save_failure(run, why, seconds=0.0, command=self.command, device=assignment.worker)
-            self._count(assignment, name, "failed")
+            self._count(assignment, name, "failed", 0)
         elif assignment.unfinished:
             self._queue(assignment.unfinished, assignment.operations, assignment.failures + 1)
 
-    def _count(self, assignment: Assignment, run: str, outcome: str) -> None:
-        del assignment.unfinished[run]
-        assignment.statuses.pop(run, None)
-        self.state.saved_steps.pop(run, None)
+    def _count(self, assignment: Assignment, name: str, outcome: str, steps: int) -> None:
+        run, operations = assignment.unfinished.pop(name), assignment.operations[name]
+        assignment.statuses.pop(name, None)
+        self.state.saved_steps.pop(name, None)
         self.state.outcomes[outcome] += 1
-        self.state.operations_done += assignment.operations[run]
-
-
-def _operations(assignment: Assignment, run: str) -> float:
-    """Operations that a member under way has done."""
-    return assignment.operations[run] * assignment.statuses[run].step / assignment.unfinished[run].stop.budget
+        self._plan(run, operations, -1)
+        if self.state.first_report is not None:
+            self.state.computed += operations * steps / run.stop.budget
 
 
 @contextmanager

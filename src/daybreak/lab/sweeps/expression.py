@@ -2,8 +2,9 @@
 
 Sweep files and the filters of the explorer use it. Parsed, never evaluated as code: numbers, quoted texts, names of
 settings, + - * / // % **, comparisons (`=` is `==`), and, or, not, and a handful of functions. Nothing else has a meaning.
-Conditions separated by commas must all hold. What is computed from a setting without a value has no value either, and
-`and` and `or` treat it as SQL does: if p has no value, `p > 0 or T > 8` is true for T = 16 and has no value for T = 4.
+Conditions separated by commas must all hold; a number has no commas. What is computed from a setting without a value has no
+value either, and `and` and `or` treat it as SQL does: if p has no value, `p > 0 or T > 8` is true for T = 16 and has no value
+for T = 4.
 """
 
 import ast
@@ -12,12 +13,11 @@ import operator
 import re
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
-from difflib import get_close_matches
 from itertools import pairwise
 from typing import Any, final
 
 from daybreak._syntax import syntax_tree
-from daybreak.errors import RequestError
+from daybreak.errors import RequestError, nearest
 
 Value = bool | int | float | str | None
 _Compute = Callable[[Mapping[str, Value]], Any]
@@ -94,12 +94,15 @@ class Expression:
         return RequestError(f"{self.kind} {self.text!r} names {name!r}, {_near(name, known)}.")
 
 
-def parse(text: str, kind: str = "expression", prepare: Callable[[str], str] = str.strip) -> Expression:
+def parse(
+    text: str, kind: str = "expression", prepare: Callable[[str], str] = str.strip, *, commas: bool = False
+) -> Expression:
     """Read an expression.
 
     Args:
         text: what was written.
         kind: how messages call it.
+        commas: whether it is a condition, and those between commas must all hold.
         prepare: makes an expression of it, where other ways to write one are allowed.
 
     Example:
@@ -109,7 +112,7 @@ def parse(text: str, kind: str = "expression", prepare: Callable[[str], str] = s
         ['task.d']
     """
     tree = syntax_tree(text, kind, _ADVICE, lambda x: _EQUALS.sub(lambda match: match[1] or "==", prepare(x)))
-    if isinstance(tree, ast.Tuple) and tree.elts:
+    if commas and isinstance(tree, ast.Tuple) and tree.elts:
         tree = ast.BoolOp(ast.And(), tree.elts)
     names: set[str] = set()
     compute = _compiled(tree, names, f"{kind} {text!r}")
@@ -202,7 +205,7 @@ def _near(name: str, known: Collection[str]) -> str:
     both = [x for x in known if x.endswith(f".{name}")]
     if both:
         return f"which is more than one setting: write {' or '.join(both)}"
-    close = [x for x in known if x.lower() == name.lower()] or get_close_matches(name, known, 1)
+    close = nearest(name, known)
     if close:
-        return f"which is unknown: perhaps you meant {close[0]!r}"
+        return f"which is unknown: perhaps you meant {close!r}"
     return f"which is unknown: there are {', '.join(sorted(x for x in known if '.' not in x))}"

@@ -1,6 +1,6 @@
 """One setting of a run as a sweep file gives it: a value, a list of alternatives, a range, or an expression."""
 
-import math
+import sys
 from dataclasses import MISSING, dataclass, fields
 from functools import cache
 from types import NoneType, UnionType
@@ -104,7 +104,8 @@ def _kind(hint: Any) -> Kind:
 
 
 def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    """Whether it is a finite number that a float can hold."""
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= sys.float_info.max
 
 
 def _spread(name: str, given: dict[str, Any]) -> list[float]:

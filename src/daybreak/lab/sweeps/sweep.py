@@ -20,14 +20,14 @@ import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
 from typing import Any, final
 
 from daybreak import models, tasks
 from daybreak._own import located
-from daybreak.errors import RequestError
+from daybreak.errors import RequestError, nearest
+from daybreak.lab import _files
 from daybreak.lab.sweeps.expression import Expression, parse
 from daybreak.lab.sweeps.field import Field, fields_of
 from daybreak.training import Optimizer, Run, Schedule, Stop, check_own, level_of, to_json
@@ -35,6 +35,8 @@ from daybreak.training.presets import PRESETS
 
 MOST = 1_000_000
 """Runs of one sweep at most."""
+_LARGEST = 10_000_000  # bytes of a sweep file
+_DEEPEST = 10  # values inside each other: a grid has a table has a list of lists
 
 _SECTIONS = ("task", "model", "optimizer", "stop", "schedule")
 _SCALARS = ("seed", "batch", "evaluation")
@@ -48,9 +50,11 @@ def read(path: Path) -> list[Run]:
         RequestError: one sentence with file, line and what is allowed.
     """
     try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        why = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
+        text = _files.read(path, _LARGEST).decode("utf-8-sig")
+    except (OSError, ValueError) as error:  # a name with a null byte is a ValueError
+        why = error.strerror if isinstance(error, OSError) else str(error)
+        if isinstance(error, UnicodeDecodeError):
+            why = "it is not UTF-8 text"
         raise RequestError(f"sweep file {str(path)!r} cannot be read: {why}.") from None
     return runs(text, path.name, path.parent)
 
@@ -75,13 +79,8 @@ def runs(text: str, name: str = "sweep", folder: Path = Path()) -> list[Run]:
         >>> [(run.task.T, run.seed) for run in sweep]
         [(8, 0), (8, 1), (16, 0), (16, 1)]
     """
-    try:
-        data = tomllib.loads(text)
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
-        lines = max(text.rstrip().count("\n") + 1, 1)
-        message = str(error).replace("at end of document", f"at the end, line {lines}")
-        raise RequestError(f"{name}: {message}.") from None
     file = _File(name, text, folder)
+    data = _parsed(file)
     grids = [_grid(block, file) for block in _blocks(data, file)]
     count = sum(grid.count for grid in grids)
     if count > MOST:
@@ -91,6 +90,28 @@ def runs(text: str, name: str = "sweep", folder: Path = Path()) -> list[Run]:
         raise RequestError(f"{name}: where = {grids[0].where and grids[0].where.text!r} leaves out all {count:,} runs.")
     check_own(by_id.values())
     return list(by_id.values())
+
+
+def _parsed(file: "_File") -> dict[str, Any]:
+    """The values of a file, nested at most `_DEEPEST` times: more is no setting, and Python could not print it."""
+    try:
+        data = tomllib.loads(file.text)
+        level: list[Any] = [data]
+        for _ in range(_DEEPEST):
+            level = [
+                y for x in level for y in (x.values() if isinstance(x, dict) else x if isinstance(x, list) else ())
+            ]
+        if not level:
+            return data
+        message = "values are nested too deeply"
+    except tomllib.TOMLDecodeError as error:
+        lines = max(file.text.rstrip().count("\n") + 1, 1)
+        message = str(error).replace("at end of document", f"at the end, line {lines}")
+    except RecursionError:
+        message = "values are nested too deeply"
+    except ValueError:  # Python reads whole numbers of up to 4 300 digits
+        message = "a number has too many digits"
+    raise RequestError(f"{file.name}: {message}.")
 
 
 @final
@@ -246,7 +267,7 @@ def _grid(block: Mapping[str, Any], file: _File) -> _Grid:
     with file.at("", "seeds"):
         axes["seed"] = _seeds(settings["seed"], block.get("seeds", 1))
     with file.at("", "where"):
-        where = parse(block["where"]) if "where" in block else None
+        where = parse(block["where"], commas=True) if "where" in block else None
     return _Grid(file, classes, settings, axes, where)
 
 
@@ -275,16 +296,18 @@ def _seeds(setting: Field, given: Any) -> Sequence[int]:
         return setting.alternatives(given)
     if given < 1:
         raise RequestError(f"seeds = {given} is not allowed: it must be at least 1, or a list of seeds")
+    if given > MOST:
+        raise RequestError(f"seeds = {given} is not allowed: a sweep has at most {MOST:,} runs")
     return range(given)
 
 
 def _check_name(key: str, allowed: tuple[str, ...], where: str) -> None:
     """Raise for a name that is not allowed, and suggest the nearest."""
     if key not in allowed:
-        near = get_close_matches(key, allowed, 1)
+        near = nearest(key, allowed)
         raise RequestError(
             f"{key!r} is unknown in {where}: "
-            + (f"perhaps you meant {near[0]!r}" if near else f"use one of {', '.join(allowed)}")
+            + (f"perhaps you meant {near!r}" if near else f"use one of {', '.join(allowed)}")
         )
 
 
