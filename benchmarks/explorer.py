@@ -75,7 +75,7 @@ def memory_mb(process: int) -> float:
 
 def slide(page: Page, moves: int) -> list[float]:
     """Milliseconds of each move, up and down the slider, in batches that a browser's script may last."""
-    up = np.arange(4, 14, 0.25)
+    up = np.arange(8, 48)  # a quarter of an octave apart
     places = np.resize(np.concatenate([up, up[-2:0:-1]]), moves).tolist()
     times: list[float] = []
     for i in range(0, moves, 10):

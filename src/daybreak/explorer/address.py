@@ -23,13 +23,13 @@ def write(state: Any) -> str:
     return f"?{urlencode(pairs)}" if pairs else ""
 
 
-def read(kind: type[State], query: str) -> State:
-    """The state that a query string, or an address with one, names; what it does not name has its default.
+def read(kind: type[State], address: str) -> State:
+    """The state that an address names, such as `/theory?T=64`; what it does not name has its default.
 
     Raises:
         RequestError: it names something unknown, or a value that is not allowed.
     """
-    query = query.rpartition("?")[2]
+    query = address.partition("?")[2]  # empty without a question mark
     if len(query) > _LONGEST:
         raise RequestError(f"an address of {len(query)} characters is not allowed: it may have {_LONGEST}.")
     try:

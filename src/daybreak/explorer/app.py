@@ -96,7 +96,7 @@ def _navigate(app: Dash, workspace: Workspace) -> None:
         if view is None:
             return html.Main(_refusal(f"There is no view {name!r}: choose one above."))
         try:
-            return layout(view, workspace, address.read(view.state, parts.query))
+            return layout(view, workspace, address.read(view.state, f"?{parts.query}"))
         except RequestError as error:
             return [_refusal(f"The address cannot be shown: {error}"), layout(view, workspace, view.state())]
 
@@ -118,14 +118,16 @@ def _downloads(app: Dash, workspace: Workspace) -> None:
         if chosen is None:
             abort(404)
         try:
-            state = address.read(chosen.state, request.query_string.decode(errors="replace"))
-            tables = chosen.draw(workspace, state, figures.LIGHT).tables
+            state = address.read(chosen.state, f"?{request.query_string.decode(errors='replace')}")
+            drawing = chosen.draw(workspace, state, figures.LIGHT)
+            if drawing.problem:
+                raise RequestError(drawing.problem)
         except (RequestError, ArithmeticError) as error:
             return Response(f"{error}\n", 400, mimetype="text/plain")
-        if panel not in tables:
+        if panel not in drawing.tables:
             abort(404)
         content = io.BytesIO()
-        csv.write_csv(pa.table(dict(tables[panel])), content)
+        csv.write_csv(pa.table(dict(drawing.tables[panel])), content)
         named = {"Content-Disposition": f'attachment; filename="daybreak-{chosen.name}-{panel}.csv"'}
         return Response(content.getvalue(), mimetype="text/csv", headers=named)
 

@@ -1,14 +1,22 @@
 """The controls of a view: sliders, choices, menus and texts, each with its label and the meaning of its value."""
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, ClassVar, final
 
+import numpy as np
 from dash import dcc, html
 from dash.development.base_component import Component
 
+from daybreak._types import Floats
 from daybreak.explorer.address import check_within
+
+
+@cache
+def _octaves(low: float, high: float, step: float) -> Floats:
+    """Logarithms to base 2 of whole numbers about a step apart, each number once."""
+    return np.log2(np.unique(np.round(2 ** np.arange(np.log2(low), np.log2(high) + step / 2, step))))
 
 
 @final
@@ -20,8 +28,8 @@ class Slider:
         label: what it is.
         low: smallest value.
         high: largest value.
-        step: between two places of the slider: of the value, or of its logarithm to base 2.
-        log: whether places are logarithms.
+        step: between two places of the slider: of the value, or about that of its logarithm to base 2.
+        log: whether places count whole numbers on a logarithmic scale, so that each of them shows another number.
         whole: whether the value is a whole number.
         form: how the value is written.
         late: whether it takes effect only when it stops, for views that take a second to draw.
@@ -38,14 +46,19 @@ class Slider:
     prop: ClassVar[str] = "value"
 
     def place(self, value: float) -> float:
-        """Where a value stands on the slider."""
-        return math.log2(value) if self.log else value
+        """Where a value stands on the slider; on a logarithmic one it may stand between two places."""
+        if not self.log:
+            return value
+        octaves = _octaves(self.low, self.high, self.step)
+        return float(np.interp(np.log2(value), octaves, np.arange(octaves.size)))
 
     def value(self, given: Any) -> float:
         """What a place means."""
         place = float(given)
-        value = 2**place if self.log else round(place, 9)
-        return round(value) if self.whole else float(f"{value:.6g}")
+        if self.log:
+            octaves = _octaves(self.low, self.high, self.step)
+            return round(2 ** float(np.interp(place, np.arange(octaves.size), octaves)))
+        return round(place) if self.whole else float(f"{place:.6g}")
 
     def check(self, name: str, value: float) -> None:
         """Refuse a value beyond the ends."""
@@ -59,7 +72,7 @@ class Slider:
             value=self.place(value),
             min=self.place(self.low),
             max=self.place(self.high),
-            step=self.step,
+            step=1 if self.log else self.step,
             debounce=0.25 if self.late else False,
         )
         shown = html.Output(self.form.format(value), id=f"{name}-reads", htmlFor=name)

@@ -2,12 +2,13 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from math import isfinite
+from math import ceil, floor, isfinite, log10
 from typing import Any, final
 
 import matplotlib
 import numpy as np
 from matplotlib.colors import to_hex
+from matplotlib.ticker import MaxNLocator
 from numpy.typing import ArrayLike
 
 from daybreak import pictures
@@ -16,6 +17,7 @@ Figure = dict[str, Any]
 Trace = dict[str, Any]
 SERIES = 8  # curves whose colours can be distinguished
 _NAMED = 7  # values that an axis has space to name
+_NARROW, _WIDE = 0.6, 2.0  # decades: below, ticks are round numbers; above, powers of ten
 
 
 @final
@@ -236,9 +238,45 @@ def figure(
             "shapes": list(shapes),
             "annotations": [{"showarrow": False, "font": {"size": 12, "color": colours.neutral}, **x} for x in notes],
             "uirevision": "kept",
-            **axes,
+            **{name: _ticked(name, x, traces, shapes) for name, x in axes.items()},
         },
     }
+
+
+def _ticked(
+    name: str, axis: Mapping[str, Any], traces: Sequence[Trace], shapes: Sequence[Mapping[str, Any]]
+) -> Mapping[str, Any]:
+    """An axis with a few whole numbers as ticks, if it is logarithmic and has none: Plotly would add digits between them."""
+    if axis.get("type") != "log" or "tickvals" in axis:
+        return axis
+    letter, number = name[0], name[5:] or "1"
+    mine = [x[letter] for x in traces if (x.get(f"{letter}axis", letter)[1:] or "1") == number]
+    mine += [[x[f"{letter}0"]] for x in shapes if x.get(f"{letter}ref", letter) == letter]
+    positive = [value for values in mine for value in values if value is not None and value > 0]
+    if not positive:
+        return axis
+    ticks = log_ticks(min(positive), max(positive))
+    return {**axis, "tickvals": ticks, "ticktext": [_tick_text(x) for x in ticks]}
+
+
+def log_ticks(low: float, high: float) -> list[float]:
+    """Ticks of a logarithmic axis: powers of ten, also 2 and 5 times these, or round numbers, as the ends leave space."""
+    decades = log10(high / low)
+    if decades < _NARROW:
+        return [float(x) for x in MaxNLocator(5).tick_values(low, high) if x > 0]
+    powers = range(floor(log10(low)), ceil(log10(high)) + 1)
+    if decades < _WIDE:
+        return [float(f"{digit}e{power}") for power in powers for digit in (1, 2, 5)]
+    stride = ceil(decades / _NAMED)
+    return [float(f"1e{power}") for power in powers if power % stride == 0]
+
+
+def _tick_text(value: float) -> str:
+    power = floor(log10(value) + 1e-9)
+    if -3 <= power <= 5:
+        return f"{value:,.6g}"
+    digits = f"{value / 10.0**power:.3g}"
+    return f"{'' if digits == '1' else f'{digits}·'}10<sup>{power}</sup>"
 
 
 def rows(count: int, gap: float = 0.06) -> list[tuple[float, float]]:

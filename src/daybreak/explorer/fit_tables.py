@@ -1,24 +1,45 @@
-"""Tables that a law can be fitted to: the runs of a lab, and the tables behind reproduced laws."""
+"""Tables that a law can be fitted to: the runs of a lab, and the measurements of studies."""
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any, final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from daybreak import measure
 from daybreak.errors import RequestError
+from daybreak.explorer.measurements import Measurement, measurements, reads
 from daybreak.explorer.view import Columns
-from daybreak.explorer.workspace import Workspace, columns, names
+from daybreak.explorer.workspace import Workspace, columns
 from daybreak.lab import index
 from daybreak.lab.reading import laws
-from daybreak.measure.form import parse
+from daybreak.measure import Law
 from daybreak.studies.results import StudyResult
 
 LAB = "lab"
-_FLOWS = ("emergence/fig1c", "emergence/fig2-left", "emergence/fig2-right")  # tables of the toy model's flow …
-_TOY = {"task": "single-location", "model": "toy", "optimizer": "sgd", "learning_rate": 1.0}  # … which is this
-_BOOKKEEPING = ("budget", "every", "margin", "evaluation")
+CONFIGURATION = "configuration"
+_BOOKKEEPING = ("budget", "every", "margin", "evaluation", "seed", CONFIGURATION)
+
+
+@final
+@dataclass(frozen=True)
+class Source:
+    """A set of measurements that can be chosen, and the law it offers.
+
+    Args:
+        title: where it comes from and what was measured.
+        form: of the law.
+        about: the study and its scale, or the lab, in words.
+        study: where the table is; None for the lab.
+        measurement: which column and rows of it.
+    """
+
+    title: str
+    form: str
+    about: str
+    study: StudyResult | None
+    measurement: Measurement
 
 
 @final
@@ -29,65 +50,108 @@ class FitTable:
     Args:
         columns: by name.
         settings: columns that a law may read.
-        measured: columns that it may predict.
-        forms: the form of a law for each of these.
-        kind: settings of the rows that the table does not contain.
-        where: a filter that leaves runs of one task, where there are several.
+        names: of values of a column that are numbers without a meaning of their own, by column.
     """
 
     columns: Columns
     settings: tuple[str, ...]
-    measured: tuple[str, ...]
-    forms: Mapping[str, str]
-    kind: Mapping[str, Any]
-    where: str = ""
+    names: Mapping[str, Mapping[int, str]] = field(default_factory=dict)
 
 
-def sources(workspace: Workspace, studies: Mapping[str, StudyResult]) -> dict[str, str]:
-    """What can be chosen: the lab if it has runs, and every table that a reproduced law was fitted to."""
-    offered = {LAB: f"runs of {workspace.lab.path}"} if workspace.runs().num_rows else {}
-    for name, study in studies.items():
-        figure, title = name.split("/")[1], study.document["title"]
-        tables = [x for x, path in study.tables.items() if _forms(study, names(path))]
-        offered |= {f"{name}/{x}": f"{figure}, {x}: {title}" for x in tables}
+def sources(workspace: Workspace, studies: Mapping[str, StudyResult]) -> dict[str, Source]:
+    """What can be chosen: the lab if a law can be fitted to its runs, and every law of a study whose table is there."""
+    offered = {}
+    lab = _lab_source(workspace)
+    if lab is not None:
+        offered[LAB] = lab
+    for place, study in studies.items():
+        _, figure, scale = place.split("/")
+        about = f"{study.document['title']}, {scale} scale"
+        for name, one in measurements(study).items():
+            form = study.document["laws"][name]["form"]
+            offered[f"{place}/{name}"] = Source(f"{figure}: {one.what}", form, about, study, one)
     return offered
 
 
-def _forms(study: StudyResult, columns: Iterable[str]) -> dict[str, str]:
-    """The laws of a study whose columns are all in a table."""
-    laws = study.document["laws"].items()
-    return {name: law["form"] for name, law in laws if reads(law["form"], columns)}
+def find(offered: Mapping[str, Source], name: str) -> str:
+    """The source that an address names; those of earlier versions name a table, and mean its first law."""
+    for source, x in offered.items():
+        if name == source or (x.study is not None and name == f"{x.study.place}/{x.measurement.table}"):
+            return source
+    raise RequestError(f"source = {name!r} is not among these measurements: choose others.")
 
 
-def reads(form: str, columns: Iterable[str]) -> tuple[str, ...]:
-    """The columns that a law reads; none if it names others."""
+def _lab_source(workspace: Workspace) -> Source | None:
+    """The runs of the lab, with the largest law that can be fitted to those of one task."""
     try:
-        return parse(form, frozenset(columns)).columns
-    except RequestError:
-        return ()
-
-
-def fit_table(workspace: Workspace, studies: Mapping[str, StudyResult], source: str) -> FitTable:
-    """The table of a source."""
-    if source == LAB:
         runs = laws.table(workspace.lab)
-        kind = f"task = '{runs['task'][0]}'" if np.unique(runs["task"]).size > 1 else ""
-        same = laws.select(runs, runs["task"] == runs["task"][0])
-        numeric = [x for x in index.setting_columns(runs) if _numeric(runs[x]) and x not in _BOOKKEEPING]
-        varying = tuple(x for x in numeric if np.unique(same[x]).size > 1)
-        form = laws.default_form(same) or " * ".join(["C", *(f"{x}**a" for x in varying[:1])])
-        return FitTable(runs, varying, ("plateau",), {"plateau": form}, {}, kind)
-    study, _, name = source.rpartition("/")
-    table = {x: values for x, values in columns(studies[study].tables[name]).items() if _numeric(values)}
-    forms = _forms(studies[study], table)
-    settings = tuple(dict.fromkeys(x for form in forms.values() for x in reads(form, table)))
-    others = tuple(x for x in table if x not in settings)
-    first = next(iter(forms.values()))
-    of_each = {x: forms.get(x, first) for x in others}
-    if study.rpartition("/")[0] not in _FLOWS:
-        return FitTable(table, settings, others, of_each, {})
-    whole = {"B": np.ones(count(table)), "p": np.zeros(count(table)), **table}
-    return FitTable(whole, settings, others, of_each, _TOY)
+    except RequestError:
+        return None
+    same = laws.select(runs, runs["task"] == runs["task"][0])
+    where = f"task = '{runs['task'][0]}'" if np.unique(runs["task"]).size > 1 else ""
+    one = Measurement("", "plateau", "plateau", where=where)
+    powers = [f"C * {name}**a" for name in _varying(same)]
+    for form in (laws.default_form(same), *powers, "C"):
+        if form is not None and _fits(form, same):
+            return Source(f"lab: runs of {workspace.lab.path}", form, f"{len(runs['id']):,} runs", None, one)
+    return None
+
+
+def _fits(form: str, runs: Columns) -> bool:
+    numeric = {name: x for name, x in runs.items() if _numeric(x) and not np.isnan(x.astype(np.float64)).any()}
+    try:
+        measure.fit_law(form, numeric | {"censored": runs["censored"]}, censored="censored")
+    except (RequestError, ArithmeticError):
+        return False
+    return True
+
+
+def fit_table(workspace: Workspace, source: Source) -> FitTable:
+    """The table of a source."""
+    if source.study is None:
+        runs = laws.table(workspace.lab)
+        settings = _varying(laws.select(runs, runs["task"] == runs["task"][0]))
+    else:
+        table = columns(source.study.tables[source.measurement.table])
+        rows = count(table)
+        runs = {name: np.full(rows, value) for name, value in source.measurement.setting.items()} | table
+        forms = [law["form"] for law in source.study.document["laws"].values()]
+        settings = tuple(dict.fromkeys(x for form in forms for x in reads(form, table)))
+    if CONFIGURATION not in runs:
+        return FitTable(runs, settings)
+    return FitTable(runs, settings, {CONFIGURATION: _configurations(runs, settings)})
+
+
+def _configurations(runs: Columns, settings: tuple[str, ...]) -> dict[int, str]:
+    """What the runs of each configuration have in common, in words: `T 32, d 16`."""
+    numbers, first = np.unique(runs[CONFIGURATION], return_index=True)
+    return {
+        int(number): ", ".join(f"{name} {runs[name][row]:g}" for name in settings) or "all runs"
+        for number, row in zip(numbers, first, strict=True)
+    }
+
+
+def fit(source: Source, form: str, rows: Columns, settings: tuple[str, ...]) -> Law:
+    """A law of some rows: as the command fits a lab, and as the study fits its table."""
+    y = source.measurement.y
+    if CONFIGURATION not in rows:
+        return measure.fit_law(form, {name: rows[name] for name in (*settings, y)}, y=y)
+    if source.study is None:
+        return laws.fit(form, rows).law
+    read = {name: rows[name] for name in ("id", CONFIGURATION, *settings)}
+    return laws.fit(form, read | {"plateau": rows[y], "censored": censored(source, rows)}, "tobit").law
+
+
+def censored(source: Source, rows: Columns) -> NDArray[np.bool_]:
+    """Which rows did not end their plateau."""
+    name = source.measurement.y.replace("plateau", "censored")
+    return rows[name] if name in rows and name != source.measurement.y else np.zeros(count(rows), np.bool_)
+
+
+def _varying(runs: Columns) -> tuple[str, ...]:
+    """Numeric settings that differ between runs."""
+    numeric = [x for x in index.setting_columns(runs) if x not in _BOOKKEEPING and _numeric(runs[x])]
+    return tuple(x for x in numeric if np.unique(runs[x]).size > 1)
 
 
 def _numeric(values: NDArray[Any]) -> bool:

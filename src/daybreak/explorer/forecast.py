@@ -1,17 +1,18 @@
 """Forecast: when a run will emerge, as forecast at any step, compared with the outcome."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, final
 
 import numpy as np
+from dash import html
 from dash.development.base_component import Component
 
 from daybreak.errors import RequestError
 from daybreak.explorer import figures
-from daybreak.explorer.controls import Menu, Slider
+from daybreak.explorer.controls import Menu, Slider, Text
 from daybreak.explorer.figures import Figure, Palette
-from daybreak.explorer.parts import commands, facts
+from daybreak.explorer.parts import commands, facts, two_lines
 from daybreak.explorer.view import Columns, Drawing, View
 from daybreak.explorer.workspace import Workspace
 from daybreak.lab.reading.laws import prior
@@ -21,6 +22,8 @@ from daybreak.measure import Forecast, NotEnoughEvidence
 
 _MOMENTS = 60  # steps at which the forecast is drawn
 _OFFERED = 500  # runs in the menu; the address can name any
+_TRIED = 20  # runs that are tried until one has a forecast, while none is chosen
+_KNOWN_BY = ("T", "d", "N", "V", "seed")
 _SHARE = Slider("Use this fraction of the run", 0, 100, 1, form="{:g} %")
 _SOURCES = {"law": "by the law", "attention": "by attention", "loss": "by the loss"}
 
@@ -28,13 +31,20 @@ _SOURCES = {"law": "by the law", "attention": "by attention", "loss": "by the lo
 @final
 @dataclass(frozen=True)
 class ForecastState:
-    """What the view shows: a run, and how much of it the forecast uses."""
+    """What the view shows: a run, how much of it the forecast uses, what counts as emerged, and the law of other runs."""
 
     run: str = ""
     share: int = 50
+    level: str = ""  # a number; empty for the level of the run's stop rule
+    law: str = ""  # its form, or "none"; empty for the paper's
 
     def __post_init__(self) -> None:
         _SHARE.check("share", self.share)
+        if self.level:
+            try:
+                float(self.level)
+            except ValueError:
+                raise RequestError(f"level = {self.level!r} is not allowed: it must be a number.") from None
 
 
 @final
@@ -49,28 +59,57 @@ class _RunForecasts:
 
 
 @lru_cache(maxsize=16)
-def _run_forecasts(workspace: Workspace, name: str, evaluations: int) -> _RunForecasts:
+def _run_forecasts(workspace: Workspace, name: str, level: str, law: str, evaluations: int) -> _RunForecasts:
     """The same for the evaluations that a run has now."""
     curves = workspace.run_curves(name)
-    given, law, no_law = None, "", ""
-    try:
-        other = prior(workspace.lab, curves)
-        given, law = (other.median, other.spread), other.fitted.law.formula
-    except RequestError as error:
-        no_law = str(error)
-    view = outlook(curves, prior=given)
+    if not level and not curves.stop.level:
+        raise RequestError("the stop rule of this run has no level: write one into the field Level.")
+    chosen = float(level) if level else curves.stop.level
+    given, formula, no_law = _law(workspace, curves, chosen, law)
+    view = outlook(curves, level=chosen, prior=given)
     places = np.unique(np.linspace(0, view.steps.size - 1, min(_MOMENTS, view.steps.size)).round().astype(int))
     forecasts = (view.at(int(view.steps[i])) for i in places)
-    return _RunForecasts(view, tuple(one for one in forecasts if isinstance(one, Forecast)), law, no_law)
+    return _RunForecasts(view, tuple(one for one in forecasts if isinstance(one, Forecast)), formula, no_law)
+
+
+def _law(workspace: Workspace, curves: RunCurves, level: float, form: str) -> tuple[Any, str, str]:
+    """The prediction of the law of the lab's other runs, and the law; or why there is none."""
+    if form == "none":
+        return None, "", "none was asked for."
+    if level != curves.stop.level:
+        return None, "", f"the plateaus in the lab were measured at the level of each stop rule, not at {level:g}."
+    try:
+        other = prior(workspace.lab, curves, form or None)
+    except RequestError as error:
+        if form:
+            raise
+        return None, "", str(error)
+    return (other.median, other.spread), other.law.formula, ""
 
 
 def _draw(workspace: Workspace, state: ForecastState, colours: Palette) -> Drawing:
     offered = _offered(workspace)
     if not offered:
         return _empty(workspace, colours)
-    name = state.run or offered[0]["value"]
-    curves = workspace.run_curves(name)
-    run_forecasts = _run_forecasts(workspace, name, len(curves.steps))
+    names = [state.run] if state.run else [x["value"] for x in offered[:_TRIED]]
+    problem, shown = "", names[0]
+    for name in names:
+        try:
+            return _drawn(workspace, replace(state, run=name), offered, colours)
+        except RequestError as error:
+            if not problem:
+                problem = str(error)
+    nothing = figures.nothing(colours, "no forecast to draw")
+    text = html.P("Choose another run, another level or another law.", className="next")
+    updates = {("run", "options"): offered, ("run", "value"): shown}
+    return Drawing(
+        dict.fromkeys(("curve", "band", "attention"), nothing), {}, text, updates, replace(state, run=shown), problem
+    )
+
+
+def _drawn(workspace: Workspace, state: ForecastState, offered: list[dict[str, Any]], colours: Palette) -> Drawing:
+    curves = workspace.run_curves(state.run)
+    run_forecasts = _run_forecasts(workspace, state.run, state.level, state.law, len(curves.steps))
     view = run_forecasts.outlook
     at = int(view.steps[round((view.steps.size - 1) * state.share / 100)])
     forecast = view.at(at)
@@ -82,25 +121,27 @@ def _draw(workspace: Workspace, state: ForecastState, colours: Palette) -> Drawi
         },
         {"curve": _curve_table(view), "band": _band_table(run_forecasts), "attention": _curve_table(view)},
         _text(curves, run_forecasts, at, forecast),
-        {("run", "options"): offered, ("run", "value"): name},
-        ForecastState(name, state.share),
+        {("run", "options"): offered, ("run", "value"): state.run},
+        state,
     )
 
 
-def _offered(workspace: Workspace) -> list[dict[str, str]]:
+def _offered(workspace: Workspace) -> list[dict[str, Any]]:
     """Runs that have curves, those that still train first."""
     table = workspace.runs()
     if not table.num_rows:
         return []
-    kept = [x for x in ("id", "outcome", "task", "T", "d", "N", "V", "seed") if x in table.column_names]
+    kept = [x for x in ("id", "outcome", "task", *_KNOWN_BY) if x in table.column_names]
     rows = table.slice(0, 2 * _OFFERED).select(kept).to_pylist()
     usable = [row for row in rows if row["outcome"] != "failed" and row["task"] is not None][:_OFFERED]
-    return [{"value": row["id"], "label": _label(row)} for row in usable]
+    return [_option(row) for row in usable]
 
 
-def _label(row: dict[str, Any]) -> str:
-    named = (f"{x} {row[x]:g}" for x in ("T", "d", "N", "V", "seed") if row.get(x) is not None)
-    return f"{row['id'][:8]} {row['outcome']}: {row['task']} {', '.join(named)}"
+def _option(row: dict[str, Any]) -> dict[str, Any]:
+    """A run in the menu: its settings, and below them its name and outcome."""
+    named = ", ".join(f"{x} {row[x]:g}" for x in _KNOWN_BY if row.get(x) is not None)
+    about = f"{row['id'][:8]}, {row['task']}, {row['outcome']}"
+    return {"value": row["id"], "label": two_lines(named, about), "search": f"{named} {row['id']} {about}"}
 
 
 def _future(at: int, view: Outlook, colours: Palette) -> dict[str, Any]:
@@ -188,6 +229,7 @@ def _text(curves: RunCurves, run_forecasts: _RunForecasts, at: int, forecast: An
     view = run_forecasts.outlook
     rows: list[tuple[Any, ...]] = [
         ("run", curves.id[:12], "done" if curves.done else "still trains"),
+        ("emerged means", f"{view.name} {view.level:g}"),
         ("used until step", f"{at:,}"),
     ]
     if unknown := note(curves.settings):
@@ -203,7 +245,7 @@ def _text(curves: RunCurves, run_forecasts: _RunForecasts, at: int, forecast: An
             rows.append(("has emerged at step", f"{forecast.length:,.0f}"))
     if view.truth is not None:
         what = "not emerged by step" if view.truth.censored else "emerged at step, in fact"
-        rows.append((what, f"{view.truth.length:,.0f}", f"{view.name} {view.level:g}"))
+        rows.append((what, f"{view.truth.length:,.0f}"))
     rows.append(("law of other runs", run_forecasts.law or "none", run_forecasts.no_law))
     return facts(rows)
 
@@ -222,7 +264,12 @@ VIEW = View(
     title="Forecast",
     about="When will it emerge? Use only the first part of a run, and compare the forecast with the outcome.",
     state=ForecastState,
-    controls={"run": Menu("Run"), "share": _SHARE},
+    controls={
+        "run": Menu("Run"),
+        "share": _SHARE,
+        "level": Text("Level that counts as emerged (empty: that of its stop rule)", "0.1"),
+        "law": Text("Law of other runs (empty: the paper's form; or none)", "C * d**a * T**b"),
+    },
     panels={
         "curve": "The part used, and the forecast from it",
         "band": "The forecast as it was at each step",

@@ -12,6 +12,7 @@ from daybreak.lab import listing
 
 _PAGE = 25
 _WIDE = 8  # settings that have space
+_FIRST = ("task", "T", "d", "N", "V", "B", "p", "seed")  # settings that runs are known by
 
 
 @final
@@ -59,7 +60,10 @@ def run_page(table: pa.Table, where: str, sort: str, number: int) -> RunPage:
             raise RequestError(f"sort = {sort!r} is not allowed: there is no column {by!r}.")
         runs = runs.sort_by([(by, "descending" if sort.startswith("-") else "ascending")])
     shared, differing = listing.settings(runs)
-    heads = {"id": "run", "outcome": "outcome"} | listing.measured(runs) | {name: name for name in differing[:_WIDE]}
+    known = sorted(differing, key=lambda name: _FIRST.index(name) if name in _FIRST else len(_FIRST))
+    measured = {"outcome": "outcome"} | listing.measured(runs)
+    first = {name: measured[name] for name in ("outcome", "plateau") if name in measured}
+    heads = {"id": "run"} | first | {name: name for name in known[:_WIDE]} | measured
     pages = max(1, -(-runs.num_rows // _PAGE))
     number = min(max(number, 1), pages)
     shown = runs.slice((number - 1) * _PAGE, _PAGE)

@@ -36,3 +36,8 @@ def table(heads: Sequence[Any], rows: Sequence[Sequence[Any]], caption: str) -> 
 def commands(sentence: str, *lines: str) -> Component:
     """What to do next, to type."""
     return html.Div([html.P(sentence), html.Pre("\n".join(lines))], className="next")
+
+
+def two_lines(first: str, second: str) -> Component:
+    """An option of a menu: what it is, and details below."""
+    return html.Span([html.Span(first), html.Small(second)], className="two-lines")

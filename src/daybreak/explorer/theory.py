@@ -6,6 +6,7 @@ from typing import Any, Literal, final
 import numpy as np
 from dash import Dash, Input, Output, State, ctx, html
 from dash.development.base_component import Component
+from dash.exceptions import PreventUpdate
 
 from daybreak import theory
 from daybreak._types import Floats
@@ -224,9 +225,11 @@ def _pinning(app: Dash) -> None:
         State("theory-kept", "data"),
         prevent_initial_call=True,
     )
-    def _pin(pinned: int | None, unpinned: int | None, kept: str) -> list[str]:
+    def _pin(pinned: int | None, unpinned: int | None, kept: str | None) -> list[str]:
         if ctx.triggered_id == "theory-unpin":
             return []
+        if kept is None:  # nothing has been drawn yet
+            raise PreventUpdate
         state = address.read(TheoryState, kept)
         pins = dict.fromkeys([*state.pins, pin(state.setting)])
         return list(pins)[-_PINS:]

@@ -26,6 +26,7 @@ class Drawing:
         text: words and numbers.
         updates: properties of controls that follow from the data, by field and property.
         state: with what was left open filled in; None if nothing was.
+        problem: why there is nothing to see, as a sentence; empty if there is.
     """
 
     figures: Mapping[str, Figure] = field(default_factory=dict)
@@ -33,6 +34,7 @@ class Drawing:
     text: Any = None
     updates: Mapping[tuple[str, str], Any] = field(default_factory=dict)
     state: Any = None
+    problem: str = ""
 
 
 @final

@@ -3,14 +3,14 @@
 from collections.abc import Mapping
 from typing import Any
 
-from dash import ClientsideFunction, Dash, Input, Output, State, dcc, html, no_update
+from dash import ClientsideFunction, Dash, Input, Output, State, dcc, html, no_update, set_props
 from dash.development.base_component import Component
 from dash.exceptions import PreventUpdate
 
 from daybreak.errors import RequestError
-from daybreak.explorer import address
+from daybreak.explorer import address, figures
 from daybreak.explorer.controls import Slider
-from daybreak.explorer.figures import BLANK, palette
+from daybreak.explorer.figures import BLANK, Palette, palette
 from daybreak.explorer.parts import attributes
 from daybreak.explorer.view import Drawing, View
 from daybreak.explorer.workspace import Workspace
@@ -98,7 +98,9 @@ def wire(app: Dash, view: View, workspace: Workspace) -> None:
             state = view.state(**given)
             drawing = view.draw(workspace, state, palette(theme))
         except (RequestError, ArithmeticError) as error:
-            return _failed(view, sliders, str(error))
+            return _failed(view, sliders, given, str(error), palette(theme))
+        finally:
+            set_props("failure", {"children": ""})  # what went wrong before is over
         return _done(view, sliders, drawing.state or state, drawing)
 
     if view.live:
@@ -131,7 +133,7 @@ def _done(view: View, sliders: Mapping[str, Slider], state: Any, drawing: Drawin
     reads = [slider.form.format(getattr(state, name)) for name, slider in sliders.items()]
     return [
         f"/{view.name}{address.write(state)}",
-        "",
+        drawing.problem,
         drawing.text,
         [drawing.figures[name] for name in view.panels],
         reads,
@@ -139,13 +141,16 @@ def _done(view: View, sliders: Mapping[str, Slider], state: Any, drawing: Drawin
     ]
 
 
-def _failed(view: View, sliders: Mapping[str, Slider], sentence: str) -> list[Any]:
-    """The last good picture stays, and a sentence states what is wrong."""
+def _failed(
+    view: View, sliders: Mapping[str, Slider], given: Mapping[str, Any], sentence: str, colours: Palette
+) -> list[Any]:
+    """A sentence states what is wrong; nothing of the last good drawing stays next to it, but its address does."""
+    nothing = figures.nothing(colours, "nothing to draw")
     return [
         no_update,
         sentence,
-        no_update,
-        [no_update] * len(view.panels),
-        [no_update] * len(sliders),
+        "",
+        [nothing] * len(view.panels),
+        [slider.form.format(given[name]) if name in given else no_update for name, slider in sliders.items()],
         [no_update] * len(view.updates),
     ]

@@ -1,4 +1,4 @@
-// What the page does without the server: keep the address, switch the theme, save pictures.
+// What the page does without the server: keep the address, switch the theme, save pictures, unfold groups.
 window.dash_clientside = Object.assign({}, window.dash_clientside, {
   explorer: {
     // A view has been drawn: put its state into the address and into the links of the view.
@@ -52,8 +52,23 @@ function press(button) {
   dash_clientside.set_props(press, { data: { what, which, when: Date.now() } });
 }
 
+// Unfold one group, such as the claims of a figure, and go there.
+function show(button) {
+  const group = document.getElementById(button.dataset.show);
+  group.open = true;
+  group.scrollIntoView({ block: "start" });
+  group.querySelector("summary").focus({ preventScroll: true });
+}
+
+function fold(button) {
+  for (const group of document.querySelectorAll("details.group")) group.open = button.dataset.fold === "open";
+}
+
 document.addEventListener("click", function (event) {
   const button = event.target.closest("button");
-  if (button && button.dataset.picture) save(button);
-  if (button && button.dataset.press) press(button);
+  if (!button) return;
+  if (button.dataset.picture) save(button);
+  if (button.dataset.press) press(button);
+  if (button.dataset.show) show(button);
+  if (button.dataset.fold) fold(button);
 });
