@@ -203,9 +203,20 @@ def _unfinished(lab: "Lab", name: str) -> _Shown:
 
 
 def _ordered(settings: dict[str, Any]) -> dict[str, Any]:
-    """Settings in the order in which a person reads them."""
-    first = [x for x in ("schema", "task", "model", "optimizer", "stop", "schedule", "seed") if x in settings]
-    return {name: settings[name] for name in (*first, *(x for x in settings if x not in first))}
+    """Settings in the order in which a person reads them, which is that of their definition where they are known."""
+    from daybreak.training import from_json, to_json
+
+    try:
+        like = to_json(from_json(settings))
+    except (RequestError, TypeError, AttributeError):
+        like = {part: {"name": ""} for part in ("task", "model", "optimizer", "stop", "schedule")}
+    return {name: _like(x, like.get(name)) for name, x in _like(settings, like).items()}
+
+
+def _like(given: Any, other: Any) -> Any:
+    if not (isinstance(given, dict) and isinstance(other, dict)):
+        return given
+    return {name: given[name] for name in (*(x for x in other if x in given), *(x for x in given if x not in other))}
 
 
 def _fields(console: Console, title: str, fields: dict[str, Any]) -> None:
