@@ -154,24 +154,24 @@ def _parse(name: str, *options: str) -> Any:
     import tyro
 
     module = import_module(f"daybreak.cli.{name}")
-    verb, prog, options = getattr(module, name.capitalize()), f"daybreak {name}", list(options)
+    verb, prog, rest = getattr(module, name.capitalize()), f"daybreak {name}", list(options)
     if hasattr(module, "chosen"):  # its options depend on what the first ones name
-        verb, prog, options = module.chosen(options)
+        verb, prog, rest = module.chosen(rest)
 
     def ask(*options: str) -> Any:
         return tyro.cli(verb, prog=prog, args=options)
 
-    if {"-h", "--help"} & {*options}:
-        return ask(*options)
+    if {"-h", "--help"} & {*rest}:
+        return ask(*rest)
     refusal = io.StringIO()
     with _columns(_WIDEST):
         try:
             with redirect_stderr(refusal):
-                return ask(*options)
+                return ask(*rest)
         except SystemExit:
             from daybreak.cli._refusal import sentence
 
-            raise RequestError(sentence(refusal.getvalue(), lambda: _help(ask, options))) from None
+            raise RequestError(sentence(refusal.getvalue(), lambda: _help(ask, rest))) from None
 
 
 def _help(ask: Callable[..., Any], options: Sequence[str]) -> str:

@@ -112,7 +112,7 @@ class Forecast:
         if self.level is not None and self.level != progress.stop.level:
             return None, f"the plateaus in the lab were measured at the level of each stop rule, not at {self.level:g}."
         try:
-            return prior(lab, progress, self.law), None
+            return prior(lab, progress.settings, self.law), None
         except RequestError as error:
             if self.law is not None:
                 raise

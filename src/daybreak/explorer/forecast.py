@@ -79,7 +79,7 @@ def _law(workspace: Workspace, curves: RunCurves, level: float, form: str) -> tu
     if level != curves.stop.level:
         return None, "", f"the plateaus in the lab were measured at the level of each stop rule, not at {level:g}."
     try:
-        other = prior(workspace.lab, curves, form or None)
+        other = prior(workspace.lab, curves.settings, form or None)
     except RequestError as error:
         if form:
             raise

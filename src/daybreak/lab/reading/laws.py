@@ -11,7 +11,6 @@ from daybreak.errors import RequestError
 from daybreak.lab import index
 
 if TYPE_CHECKING:
-    from daybreak.lab.reading.progress import RunCurves
     from daybreak.lab.store import Lab
     from daybreak.measure import Law
     from daybreak.measure.law import Beyond, Method
@@ -180,12 +179,12 @@ class LawPrior:
         return tuple(lines)
 
 
-def prior(lab: "Lab", run: "RunCurves", form: str | None = None) -> LawPrior:
+def prior(lab: "Lab", run: Mapping[str, Any], form: str | None = None) -> LawPrior:
     """Predict a run by the law of the finished runs of a lab that differ from it only in seed and in the law's columns.
 
     Args:
         lab: whose runs to use, without the run itself.
-        run: the one to predict.
+        run: the one to predict, as plain data (`training.to_json`).
         form: of the law; by default the published one, without columns in which no run differs.
 
     Raises:
@@ -195,7 +194,7 @@ def prior(lab: "Lab", run: "RunCurves", form: str | None = None) -> LawPrior:
     from daybreak.measure.form import parse
     from daybreak.measure.transfer import transfer
 
-    own = index.settings(run.settings)
+    own = index.settings(dict(run))
     runs = table(lab)
     single = {name: np.array([own.get(name)]) for name in runs if name not in _NOT_SETTINGS}
     paper = published(single)
