@@ -194,7 +194,9 @@ def _axes(columns: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
 
 def _grid(axes: dict[str, np.ndarray], others: dict[str, np.ndarray]) -> str:
     """Values of settings that a grid varies or that differ from those of another grid, and the number of seeds."""
-    varied = [x for x in axes if x != "seed" and (axes[x].size > 1 or not np.array_equal(axes[x], others.get(x)))]
+    varied = [
+        x for x in axes if x != "seed" and (axes[x].size > 1 or not np.array_equal(axes[x], others.get(x, axes[x])))
+    ]
     parts = [
         f"{name} {', '.join(f'{x:g}' if isinstance(x, float) else str(x) for x in axes[name].tolist())}"
         for name in varied
