@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, final
+from typing import Annotated, Any, Literal, final
 
 import tyro
 from rich.console import Console
@@ -17,6 +17,15 @@ _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u2
 
 Json = Annotated[
     bool, tyro.conf.FlagCreatePairsOff, tyro.conf.arg(help="Print one JSON document on stdout, and nothing else.")
+]
+
+KeepFiles = Annotated[
+    tuple[Literal["parameters", "maps"], ...],
+    tyro.conf.arg(
+        metavar="{parameters,maps}",
+        help="Also keep the parameters at the end, attention maps around the transition, or both. A run in the lab without them "
+        "is trained again, to the same record.",
+    ),
 ]
 
 

@@ -10,7 +10,7 @@ import tyro
 from rich.console import Console
 
 from daybreak._machine import cores
-from daybreak.cli._answer import Answer, Json, WholeNumber, check_new_folder, table
+from daybreak.cli._answer import Answer, Json, KeepFiles, WholeNumber, check_new_folder, table
 from daybreak.cli._watch import clock, watching
 from daybreak.errors import RequestError
 
@@ -57,6 +57,7 @@ class Sweep:
     checkpoint: Annotated[
         float, tyro.conf.arg(help="Seconds between two checkpoints; the first ones come earlier.")
     ] = 30.0
+    keep: KeepFiles = ()
     dry_run: Annotated[
         bool,
         tyro.conf.FlagCreatePairsOff,
@@ -106,15 +107,23 @@ class Sweep:
         command = shlex.join(["daybreak", *sys.argv[1:]])
         with watching() as on_change:
             state = train_missing(
-                runs, Lab(self.lab), self._executor(), command=command, rules=rules, on_change=on_change
+                runs,
+                Lab(self.lab),
+                self._executor(),
+                command=command,
+                rules=rules,
+                keep=self.keep,
+                on_change=on_change,
             )
         data = {"lab": str(self.lab), "runs": state.total, "existing": state.existing, "outcomes": dict(state.outcomes)}
+        data["reused"] = state.reused
         return Answer(data, lambda console: self._show(console, state))
 
     def _show(self, console: Console, state: "State") -> None:
         counted = ", ".join(f"{count:,} {outcome}" for outcome, count in sorted(state.outcomes.items()))
         before = f"{state.existing:,} were in the lab before" if state.existing else ""
-        details = "; ".join(x for x in (counted, before) if x)
+        reused = f"{state.reused:,} have the record of a run with another budget" if state.reused else ""
+        details = "; ".join(x for x in (counted, reused, before) if x)
         console.print(f"{state.total:,} runs in lab {str(self.lab)!r}: {details}.", markup=False, highlight=False)
         if state.outcomes["failed"]:
             console.print(
@@ -129,7 +138,7 @@ class Sweep:
         from daybreak.training import shape
 
         lab, executor = Lab(self.lab), self._executor()
-        todo = lab.missing(runs)
+        todo = lab.missing(runs, self.keep)
         cohorts = pack(todo, executor.workers, executor.memory, executor.at_once)
         speed = machine_speed() * min(1, self.threads / len(cores()))  # of one worker
         programs = len({shape(cohort.runs[0]) for cohort in cohorts})
