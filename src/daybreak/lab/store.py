@@ -89,12 +89,13 @@ class Saved:
             RequestError: it was not asked to.
             DamageError: the file is not what was written.
         """
-        content = None if self.folder is None else _folder.kept(self.folder, what, self.document)
+        again = f"give --keep {what} to the command that trained it, and it is trained again to the same record."
+        try:
+            content = None if self.folder is None else _folder.kept(self.folder, what, self.document)
+        except DamageError as error:
+            raise DamageError(f"run {self.result.id}: {error}. Delete that file, and {again}") from None
         if content is None:
-            raise RequestError(
-                f"run {self.result.id} has not kept its {what}: give --keep {what} to the command that trained it, and it is "
-                "trained again to the same record."
-            )
+            raise RequestError(f"run {self.result.id} has not kept its {what}: {again}")
         return content
 
 
