@@ -38,14 +38,17 @@ def attention_picture(record: Record, maps: Maps, plateau: float | None = None) 
         one_read = maps.reads.size == 1
         part = np.s_[:, :, 0] if one_read else np.s_[:, 0]
         every = np.asarray(maps.at_reads(layer)[chosen, :, head], np.float64)[part]
-        for ax, step, shown in zip(axes, maps.steps[chosen], every, strict=True):
-            image = ax.imshow(shown, vmin=0, vmax=1, cmap="viridis", aspect="auto", interpolation="nearest")
+        images = [
+            ax.imshow(shown, vmin=0, vmax=1, cmap="viridis", aspect="auto", interpolation="nearest")
+            for ax, shown in zip(axes, every, strict=True)
+        ]
+        for ax, step in zip(axes, maps.steps[chosen], strict=True):
             if one_read:
                 _rings(ax, maps.relevant[:, 0])
             ax.set_title(f"step {step:,}", loc="left")
             ax.set(xlabel="position", yticks=[])
         axes[0].set(ylabel="example" if one_read else "read position")
-        figure.colorbar(image, ax=axes, label=f"attention, layer {layer + 1} head {head + 1}", pad=0.01)
+        figure.colorbar(images[0], ax=axes, label=f"attention, layer {layer + 1} head {head + 1}", pad=0.01)
         return figure
 
 
