@@ -325,7 +325,10 @@ class Lab:
         _files.write(path / RESULT, result.seal(document), self._aside, lasting=True)
 
     def _keeps(self, name: str, keep: Collection[Keep]) -> bool:
-        folder = self._read(name)
+        try:
+            folder = self._read(name)
+        except DamageError:
+            return False
         files = {} if folder is None else folder.document["files"]
         return all(KEPT[x] in files and index.stamp(f"{self._runs}/{name}/{KEPT[x]}") for x in keep)
 
