@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, final
+from typing import Annotated, Any, Literal, final
 
 import tyro
 from rich.console import Console
@@ -22,6 +22,15 @@ MOST_WORKERS = 10_000
 
 Json = Annotated[
     bool, tyro.conf.FlagCreatePairsOff, tyro.conf.arg(help="Print one JSON document on stdout, and nothing else.")
+]
+
+KeepFiles = Annotated[
+    tuple[Literal["parameters", "maps"], ...],
+    tyro.conf.arg(
+        metavar="{parameters,maps}",
+        help="Also keep the parameters at the end, attention maps around the transition, or both. A run in the lab without them "
+        "is trained again, to the same record.",
+    ),
 ]
 
 

@@ -7,6 +7,8 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from daybreak.errors import RequestError
+
 if TYPE_CHECKING:
     import pyarrow as pa
 
@@ -32,6 +34,45 @@ def long_curves(lab: "Lab", names: Iterable[str]) -> Iterator["pa.Table"]:
             which = np.repeat(list(columns), len(steps))
             rows = [[name] * len(which), np.tile(steps, len(columns)), which, np.concatenate(list(columns.values()))]
             yield pa.table(rows, schema=schema)
+
+
+def parameters(lab: "Lab", names: Iterable[str], folder: Path) -> list[str]:
+    """Write the parameters of those runs that have kept them, and what they are the parameters of; returns their ids."""
+    from safetensors import safe_open
+
+    from daybreak.lab import DamageError
+    from daybreak.training import to_json
+
+    written = []
+    for name in names:
+        try:
+            saved = lab.load(name)
+            content = saved.kept("parameters")
+        except (DamageError, RequestError):  # damaged ones are reported already
+            continue
+        folder.mkdir(parents=True, exist_ok=True)
+        file = folder / f"{name}.safetensors"
+        _replace(file, content)
+        with safe_open(file, "numpy") as arrays:
+            shapes = {key: arrays.get_slice(key).get_shape() for key in arrays.keys()}  # noqa: SIM118
+        settings = {part: to_json(saved.run)[part] for part in ("task", "model", "seed")}
+        about = {"run": name, **settings, "step": saved.result.last_step, "parameters": shapes}
+        _replace(folder / f"{name}.json", json.dumps(about, indent=1).encode())
+        written.append(name)
+    if not written:
+        raise RequestError(
+            "none of these runs has kept its parameters: give --keep parameters to the command that trains them."
+        )
+    return written
+
+
+def _replace(path: Path, content: bytes) -> None:
+    part = path.with_name(f".{path.name}.part")
+    try:
+        part.write_bytes(content)
+        part.replace(path)
+    finally:
+        part.unlink(missing_ok=True)
 
 
 def write(path: Path, tables: Iterator["pa.Table"]) -> int:

@@ -10,7 +10,7 @@ import tyro
 from rich.console import Console
 
 from daybreak.cli import _export, _listing
-from daybreak.cli._answer import Answer, Json, bare, check_new_file, check_picture, plain
+from daybreak.cli._answer import Answer, Json, bare, check_new_file, check_new_folder, check_picture, plain
 from daybreak.cli._chart import chart
 from daybreak.cli._confirm import confirmed
 from daybreak.cli._lab import LabFolder, Where, open_lab
@@ -90,17 +90,28 @@ class Show:
     plot: Annotated[
         Path | None, tyro.conf.arg(metavar="FILE", help="Draw its curves to this PNG, PDF or SVG file.")
     ] = None
+    maps: Annotated[
+        Path | None,
+        tyro.conf.arg(
+            metavar="FILE",
+            help="Draw the attention maps that it has kept around its transition to this PNG, PDF or SVG file.",
+        ),
+    ] = None
     json: Json = False
 
     def answer(self) -> Answer:
         """Read the run; draw if asked."""
         check_picture("plot", self.plot)
+        check_picture("maps", self.maps)
         lab = open_lab(self.lab)
         name = lab.find(self.run)
         shown = _finished(lab, name) if lab.is_done(name) else _unfinished(lab, name)
         if self.plot is not None:
             self._draw(self.plot, shown)
-        data = {**shown.data, "curves": shown.columns(), "plot": self.plot and str(self.plot)}
+        if self.maps is not None:
+            _draw_maps(self.maps, lab.load(name))
+        pictures = {"plot": self.plot and str(self.plot), "maps": self.maps and str(self.maps)}
+        data = {**shown.data, "curves": shown.columns(), **pictures}
         return Answer(data, lambda console: self._show(console, shown))
 
     def _draw(self, path: Path, shown: "_Shown") -> None:
@@ -142,6 +153,19 @@ class Show:
             _charts(console, shown.curves, shown.mark)
         if self.plot is not None:
             console.print(f"\nPicture: {self.plot}", markup=False, highlight=False)
+        if self.maps is not None:
+            console.print(f"\nPicture: {self.maps}", markup=False, highlight=False)
+
+
+def _draw_maps(path: Path, saved: "Saved") -> None:
+    """Attention maps that a run has kept."""
+    from daybreak import pictures
+
+    maps, end = saved.maps(), saved.result.plateau
+    if saved.record is None or not maps.steps.size:
+        raise RequestError(f"maps = {str(path)!r} is not allowed: run {saved.result.id} has no attention maps.")
+    plateau = None if end is None or end.censored else end.length
+    pictures.save(pictures.attention_picture(saved.record, maps, plateau), path, [path.suffix])
 
 
 @final
@@ -249,25 +273,37 @@ def _charts(console: Console, run: "RunCurves", mark: float | None) -> None:
 @final
 @dataclass(frozen=True)
 class Export:
-    """Write runs to a file: one row per run, or with --curves one row per run, evaluation and curve.
+    """Write runs to a file: one row per run, or with --curves one row per run, evaluation and curve. Or their parameters.
 
     Example: daybreak runs export runs.parquet --where "task = 'recall'"
     """
 
     file: Annotated[
-        Path,
+        Path | None,
         tyro.conf.Positional,
         tyro.conf.arg(metavar="FILE", help="File to write; its name ends in .csv, .parquet or .json."),
-    ]
+    ] = None
     lab: LabFolder = Path("lab")
     where: Where = None
     curves: Annotated[
         bool, tyro.conf.FlagCreatePairsOff, tyro.conf.arg(help="Write the curves: columns id, step, curve, value.")
     ] = False
+    parameters: Annotated[
+        Path | None,
+        tyro.conf.arg(
+            metavar="DIR",
+            help="Write to this folder the parameters of each run that has kept them: ID.safetensors, and ID.json with the names "
+            "and shapes, the task and the model.",
+        ),
+    ] = None
     json: Json = False
 
     def answer(self) -> Answer:
-        """Read the index, and the curves if asked for; write."""
+        """Read the index, and the curves or parameters if asked for; write."""
+        if (self.file is None) == (self.parameters is None):
+            raise RequestError("give either a FILE to write rows to, or --parameters DIR.")
+        if self.file is None:
+            return self._parameters(self.parameters or Path())
         check_new_file("file", self.file, tuple(_export.WRITERS))
         lab = open_lab(self.lab)
         runs = lab.query(self.where)
@@ -275,6 +311,15 @@ class Export:
         rows = _export.write(self.file, parts)
         data = {"file": str(self.file), "runs": runs.num_rows, "rows": rows}
         message = f"{self.file}: {rows:,} rows of {runs.num_rows:,} runs."
+        return Answer(data, lambda console: console.print(message, markup=False, highlight=False))
+
+    def _parameters(self, folder: Path) -> Answer:
+        check_new_folder("parameters", folder)
+        lab = open_lab(self.lab)
+        names = lab.query(self.where)["id"].to_pylist()
+        written = _export.parameters(lab, names, folder)
+        data = {"folder": str(folder), "runs": len(names), "written": written}
+        message = f"{folder}: parameters of {len(written):,} runs, of {len(names):,}."
         return Answer(data, lambda console: console.print(message, markup=False, highlight=False))
 
 

@@ -10,7 +10,7 @@ import tyro
 from rich.console import Console
 
 from daybreak._machine import cores
-from daybreak.cli._answer import MOST_WORKERS, Answer, Json, WholeNumber, check_new_folder, check_number, table
+from daybreak.cli._answer import MOST_WORKERS, Answer, Json, KeepFiles, WholeNumber, check_new_folder, check_number, table
 from daybreak.cli._lab import FolderPath
 from daybreak.cli._watch import clock, watching
 from daybreak.errors import RequestError, format_number
@@ -58,6 +58,7 @@ class Sweep:
     checkpoint: Annotated[
         float, tyro.conf.arg(help="Seconds between two checkpoints; the first ones come earlier.")
     ] = 30.0
+    keep: KeepFiles = ()
     dry_run: Annotated[
         bool,
         tyro.conf.FlagCreatePairsOff,
@@ -110,10 +111,12 @@ class Sweep:
                 self._executor(),
                 command=command,
                 rules=rules,
+                keep=self.keep,
                 expected=expected.steps,
                 on_change=on_change,
             )
         data = {"lab": str(self.lab), "runs": state.total, "existing": state.existing, "outcomes": dict(state.outcomes)}
+        data["reused"] = state.reused
         failed = state.outcomes["failed"]
         failure = f"{failed:,} of {state.total:,} runs failed: 'daybreak runs show ID' shows why, and the same command tries them again."
         return Answer(data, lambda console: self._show(console, state), failure if failed else None)
@@ -121,7 +124,8 @@ class Sweep:
     def _show(self, console: Console, state: "State") -> None:
         counted = ", ".join(f"{count:,} {outcome}" for outcome, count in sorted(state.outcomes.items()))
         before = f"{state.existing:,} were in the lab before" if state.existing else ""
-        details = "; ".join(x for x in (counted, before) if x)
+        reused = f"{state.reused:,} have the record of a run with another budget" if state.reused else ""
+        details = "; ".join(x for x in (counted, reused, before) if x)
         console.print(f"{state.total:,} runs in lab {str(self.lab)!r}: {details}.", markup=False, highlight=False)
 
     def _plan(self, runs: "list[Run]") -> Answer:
@@ -131,7 +135,7 @@ class Sweep:
         from daybreak.training import shape
 
         lab, executor = Lab(self.lab), self._executor()
-        todo = lab.missing(runs)
+        todo = lab.missing(runs, self.keep)
         check_memory(todo, executor.memory)
         cohorts = pack(todo, executor.workers, executor.memory, executor.at_once)
         speed = machine_speed() * min(1, self.threads / len(cores()))  # of one worker

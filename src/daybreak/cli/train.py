@@ -11,7 +11,7 @@ from rich.console import Console
 
 from daybreak import models, tasks
 from daybreak._own import installed, located
-from daybreak.cli._answer import Answer, Json, WholeNumber, check_new_folder, check_number, check_picture, table
+from daybreak.cli._answer import Answer, Json, KeepFiles, WholeNumber, check_new_folder, check_number, check_picture, table
 from daybreak.cli._lab import FolderPath
 from daybreak.cli._watch import watching
 from daybreak.errors import WorkError
@@ -57,6 +57,7 @@ class _Training:
     checkpoint: Annotated[
         float, tyro.conf.arg(help="Seconds between two checkpoints; the first ones come earlier.")
     ] = 30.0
+    keep: KeepFiles = ()
     plot: Annotated[
         Path | None, tyro.conf.arg(metavar="FILE", help="Draw the curves to this PNG, PDF or SVG file.")
     ] = None
@@ -78,12 +79,21 @@ class _Training:
         expected = expected_steps(lab, runs)
         with watching(source=expected.source) as on_change:
             train_missing(
-                runs, lab, InlineExecutor(), command=command, rules=rules, expected=expected.steps, on_change=on_change
+                runs,
+                lab,
+                InlineExecutor(),
+                command=command,
+                rules=rules,
+                keep=self.keep,
+                expected=expected.steps,
+                on_change=on_change,
             )
         saved = [lab.load(run.id) for run in runs]
         for x in saved:
             if x.record is None:
                 raise WorkError(f"run {x.result.id} failed: {x.document['traceback'].strip().splitlines()[-1]}")
+        if left := lab.missing(runs, self.keep):
+            raise WorkError(f"run {left[0].id} has not kept its {' and '.join(self.keep)}, for the reason given above.")
         if self.plot is not None:
             _draw(self.plot, saved)
         data = {
@@ -114,6 +124,12 @@ class _Training:
             "run, on clean data. attention: to the relevant positions, of the head with the most.",
             style="dim",
         )
+        for x in saved:
+            if other := x.document["provenance"].get("from_run"):
+                console.print(
+                    f"{x.result.id[:8]} differs from run {other[:8]} only in its budget: steps of that run were not trained again.",
+                    highlight=False,
+                )
         where = "" if lab.path == Path("lab") else f" --lab {shlex.quote(str(lab.path))}"
         if self.plot is not None:
             console.print(f"Picture: {self.plot}", markup=False, highlight=False)

@@ -97,12 +97,13 @@ class Saved:
             RequestError: it was not asked to.
             DamageError: the file is not what was written.
         """
-        content = None if self.folder is None else _folder.kept(self.folder, what, self.document)
+        again = f"give --keep {what} to the command that trained it, and it is trained again to the same record."
+        try:
+            content = None if self.folder is None else _folder.kept(self.folder, what, self.document)
+        except DamageError as error:
+            raise DamageError(f"run {self.result.id}: {error}. Delete that file, and {again}") from None
         if content is None:
-            raise RequestError(
-                f"run {self.result.id} has not kept its {what}: give --keep {what} to the command that trained it, and it is "
-                "trained again to the same record."
-            )
+            raise RequestError(f"run {self.result.id} has not kept its {what}: {again}")
         return content
 
     @cached_property
@@ -382,7 +383,10 @@ class Lab:
         _files.write(path / RESULT, result.seal(document), self._aside, lasting=True)
 
     def _keeps(self, name: str, keep: Collection[Keep]) -> bool:
-        folder = self._read(name)
+        try:
+            folder = self._read(name)
+        except DamageError:
+            return False
         files = {} if folder is None else folder.document["files"]
         return all(KEPT[x] in files and index.stamp(f"{self._runs}/{name}/{KEPT[x]}") for x in keep)
 

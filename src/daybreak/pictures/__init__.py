@@ -5,6 +5,7 @@ from daybreak.pictures.fitted import fitted_law as fitted_law
 from daybreak.pictures.fitted import fitted_laws as fitted_laws
 from daybreak.pictures.forecast import forecast_picture as forecast_picture
 from daybreak.pictures.laws import law_panel as law_panel
+from daybreak.pictures.maps import attention_picture as attention_picture
 from daybreak.pictures.portrait import portrait as portrait
 from daybreak.pictures.staircase import attention_map as attention_map
 from daybreak.pictures.staircase import shade_stages as shade_stages

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, final
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float, Int, PyTree
+from jaxtyping import Array, Int, PyTree
 from numpy.typing import NDArray
 from safetensors.numpy import load, save
 
@@ -28,18 +28,26 @@ class Maps(NamedTuple):
         layers: one array per layer, (steps, examples, heads, rows, positions), in half precision. A layer that is computed only
             where it is read has one row per read position.
         relevant: which positions matter for each read position, (examples, reads, positions).
+        reads: the read positions.
     """
 
     steps: NDArray[np.int64]
     layers: list[NDArray[np.float16]]
     relevant: NDArray[np.bool_]
+    reads: NDArray[np.int32]
+
+    def at_reads(self, layer: int) -> NDArray[np.float16]:
+        """The maps of a layer, only of the rows that are read: (steps, examples, heads, reads, positions)."""
+        maps = self.layers[layer]
+        return maps if maps.shape[3] == self.reads.size else maps[:, :, :, self.reads]
 
 
 class ProbeMaps(NamedTuple):
     """The maps of one step, and the relevant positions of the probe batch."""
 
-    layers: tuple[Float[Array, "examples heads rows length"], ...]
-    relevant: Array
+    layers: tuple[Any, ...]  # of (examples, heads, rows, length)
+    relevant: Any  # (examples, reads, length)
+    reads: Any
 
 
 @jax.jit
@@ -54,7 +62,8 @@ def probe_maps(cohort: Run, parameters: PyTree, sets: EvaluationSets, member: In
 
     one = sum(x.size * x.dtype.itemsize for x in jax.eval_shape(attention, clean.inputs[0]))
     count = max(1, min(_EXAMPLES, _BYTES // max(one, 1)))
-    return ProbeMaps(jax.vmap(attention)(clean.inputs[:count]), clean.relevant[:count])
+    reads = jnp.array(run.interface.reads, jnp.int32)
+    return ProbeMaps(jax.vmap(attention)(clean.inputs[:count]), clean.relevant[:count], reads)
 
 
 @final
@@ -104,7 +113,8 @@ class MapHistory:
         layers = zip(*(maps.layers for maps in self._maps), strict=True)
         return {
             "step": np.array(self.steps, np.int64),
-            "relevant": np.asarray(self._maps[0].relevant),
+            "relevant": self._maps[0].relevant,
+            "reads": self._maps[0].reads,
             **{f"layer{i}": np.stack(x) for i, x in enumerate(layers)},
         }
 
@@ -112,13 +122,15 @@ class MapHistory:
         """As `arrays` gave it."""
         maps = from_arrays(arrays)
         self.steps = maps.steps.tolist()
-        self._maps = [ProbeMaps(tuple(x[i] for x in maps.layers), maps.relevant) for i in range(len(self.steps))]
+        layers = [tuple(x[i] for x in maps.layers) for i in range(len(self.steps))]
+        self._maps = [ProbeMaps(x, maps.relevant, maps.reads) for x in layers]
 
 
 def from_arrays(arrays: Mapping[str, NDArray[Any]]) -> Maps:
     """Maps from their arrays by name."""
     count = sum(name.startswith("layer") for name in arrays)
-    return Maps(arrays["step"], [arrays[f"layer{i}"] for i in range(count)], arrays["relevant"])
+    layers = [arrays[f"layer{i}"] for i in range(count)]
+    return Maps(arrays["step"], layers, arrays["relevant"], arrays["reads"])
 
 
 def encode(history: MapHistory) -> bytes:

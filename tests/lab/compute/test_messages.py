@@ -1,6 +1,7 @@
 """Messages: what is decoded is what was encoded, and frames survive being cut anywhere."""
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -32,7 +33,7 @@ SMALL = [
 
 
 def test_messages_come_back_as_they_were() -> None:
-    job = Job(tuple(RUNS[:3]), {RUNS[1].id: b"\x00" * 10, RUNS[0].id: b"abc"}, 30.0)
+    job = Job(tuple(RUNS[:3]), {RUNS[1].id: b"\x00" * 10, RUNS[0].id: b"abc"}, 30.0, ("parameters", "maps"))
     for message in (*SMALL, job):
         assert decode(encode(message)) == message
 
@@ -52,6 +53,14 @@ def test_a_record_comes_back_to_the_bit_and_in_order() -> None:
     for name, curve in curves.items():
         assert got.record.curves[name].tobytes() == curve.tobytes()
         assert got.record.curves[name].shape == curve.shape
+
+
+@pytest.mark.parametrize("kept", [{}, {"maps": b"\x00m"}, {"parameters": b"", "maps": b"m"}])
+@pytest.mark.parametrize("state", [None, b"", b"end"])
+def test_files_come_back_with_a_record(kept: dict, state: bytes | None) -> None:
+    record = Record(np.array([0]), {"clean_loss": np.zeros(1, np.float32)}, "censored")
+    got = decode(encode(Finished("a", record, 1.5, "cpu", kept, state)))
+    assert (got.kept, got.state) == (kept, state)
 
 
 @given(st.lists(st.binary(max_size=30), max_size=6), st.integers(1, 20))
