@@ -65,15 +65,19 @@ def _column_of(run: dict[str, Any], part: str, name: str) -> str:
 
     A part with a `source` is not built in, and its fields may have any name.
     """
-    means_another = name in SHARED or name == "source"
-    if "source" in run[part] and not means_another:
-        other = run.get({"task": "model", "model": "task"}.get(part, ""), {})
-        means_another = (
-            (name.lower() in _taken() and name not in _built_in(part))
-            or name.startswith(("final_", "task_", "model_"))
-            or ("source" in other and name.lower() in map(str.lower, other))
-        )
-    return f"{part}_{name}" if means_another else name
+    if "source" not in run[part]:
+        return f"{part}_{name}" if name in SHARED else name
+    other = {"task": "model", "model": "task"}.get(part, "")
+    of_both = "source" in run.get(other, {}) and any(
+        x.lower() == name.lower() and not _is_taken(other, x) for x in run[other]
+    )
+    return f"{part}_{name}" if of_both or _is_taken(part, name) else name
+
+
+def _is_taken(part: str, name: str) -> bool:
+    """Whether a column of this name has another meaning than a field of such a part."""
+    prefixed = name in SHARED or name == "source" or name.startswith(("final_", "task_", "model_"))
+    return prefixed or (name.lower() in _taken() and name not in _built_in(part))
 
 
 @cache
