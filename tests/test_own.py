@@ -184,9 +184,23 @@ def test_a_name_that_means_nothing_is_refused_in_one_sentence(line: str, tmp_pat
     assert sorted(x.name for x in tmp_path.iterdir()) == ["bag.py", "needle.py", "s.toml"]
 
 
-TAKEN = (
-    "batch layers outcome id seed weights scale learning_rate time final_loss task_x n Stamp switch_at level".split()
-)
+TAKEN = [
+    "batch",
+    "layers",
+    "outcome",
+    "id",
+    "seed",
+    "weights",
+    "scale",
+    "learning_rate",
+    "time",
+    "final_loss",
+    "task_x",
+    "n",
+    "Stamp",
+    "switch_at",
+    "level",
+]
 
 
 def test_a_field_whose_name_is_taken_gets_the_part_before_it() -> None:
