@@ -19,6 +19,18 @@ ROWS = json.loads((FROZEN / "rows.json").read_text())
 GOING = "068c5af56c208ac1"
 
 
+def _read_today(row):
+    """A row as it is read now: a run without a level ended as asked, and its last step is no bound on a plateau."""
+    if row["level"]:
+        return row
+    return {name: x for name, x in row.items() if name not in ("plateau", "censored", "plateau_low")} | {
+        "outcome": "completed"
+    }
+
+
+EXPECTED = [_read_today(row) for row in ROWS]
+
+
 @pytest.fixture
 def lab(tmp_path):
     return Lab(shutil.copytree(FROZEN / "lab", tmp_path / "lab"))
@@ -33,19 +45,19 @@ def test_a_run_keeps_its_id_and_its_document(name):
 
 def test_the_index_of_an_older_lab_has_the_same_rows(lab):
     rows = [{name: x for name, x in row.items() if x is not None} for row in lab.query().to_pylist()]
-    assert rows == ROWS
+    assert rows == EXPECTED
+    assert [row["outcome"] for row in rows].count("completed") == 2
 
 
 def test_every_run_of_an_older_lab_is_loaded(lab):
-    for row in ROWS:
+    for row in EXPECTED:
         saved = lab.load(row["id"])
         assert json.loads(canonical(saved.run)) == RUNS[row["id"]]
         assert saved.result.outcome == row["outcome"]
         if row["outcome"] != "failed":
             assert saved.record is not None
             assert saved.record.steps[-1] == row["last_step"]
-            assert saved.result.plateau is not None
-            assert saved.result.plateau.length == row["plateau"]
+            assert (saved.result.plateau and saved.result.plateau.length) == row.get("plateau")
     assert lab.damaged() == []
 
 

@@ -158,7 +158,7 @@ def test_runs_are_filtered_sorted_and_picked(page: Page) -> None:
 def test_damage_and_failure_are_shown_as_text(page: Page) -> None:
     page.open(f"/runs?runs={FAILED.id}")
     said = page.text("#runs-text")
-    assert f"{DAMAGED.id}.1 is damaged: curves.parquet is not what was written" in said
+    assert f"{DAMAGED.id}: curves.parquet is not what was written" in said
     assert f"ValueError: {HTML}" in said
     assert HTML[:12] in said, "the folder with an odd name is among the unfinished"
     assert not page.run("return document.querySelectorAll('main img, main b').length")

@@ -9,10 +9,11 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from pyarrow import parquet
 
 from daybreak import measure
 from daybreak.errors import RequestError
-from daybreak.lab import Lab, result
+from daybreak.lab import Lab, index, result
 from daybreak.lab._files import sha256
 from daybreak.lab.index import SHARED
 from daybreak.models import MODELS
@@ -104,26 +105,56 @@ def test_only_new_folders_are_read(lab: Lab, monkeypatch: pytest.MonkeyPatch) ->
     opened = []
     read_bytes = Path.read_bytes
     monkeypatch.setattr(Path, "read_bytes", lambda self: (opened.append(self.parent.name), read_bytes(self))[1])
-    lab.query()
-    assert set(opened) == {lab.path.name}
+    reader = Lab(lab.path)
+    reader.query()
+    assert set(opened) == {lab.path.name}, "the index"
     lab.save(made.run(7), made.record(), **made.SOURCE)
     opened.clear()
-    lab.query()
-    assert set(opened) == {lab.path.name, made.run(7).id}
+    assert reader.query().num_rows == 4
+    assert set(opened) == {made.run(7).id}
+    opened.clear()
+    reader.query()
+    assert not opened, "a reader remembers what it has read"
 
 
-@settings(max_examples=30)
-@given(
-    st.sampled_from(["index.parquet", "index.sha256"]),
-    st.sampled_from(["cut", "flip", "remove"]),
-    st.integers(0, 10**6),
-)
-def test_broken_it_is_made_anew(tmp_path_factory: pytest.TempPathFactory, file: str, how: str, place: int) -> None:
+@pytest.fixture(scope="module")
+def indexed(tmp_path_factory: pytest.TempPathFactory) -> Lab:
     lab = Lab(tmp_path_factory.mktemp("index") / "lab")
     made.fill(lab, 2)
-    whole = lab.query()
-    made.harm(lab.path / file, how, place)
-    assert lab.query().equals(whole)
+    lab.close()
+    return lab
+
+
+@settings(max_examples=60)
+@given(st.sampled_from(["cut", "flip", "remove"]), st.integers(0, 10**6))
+def test_broken_it_is_made_anew_in_memory_by_readers_and_on_disk_by_the_writer(
+    indexed: Lab, how: str, place: int
+) -> None:
+    file = indexed.path / "index.parquet"
+    whole, good = indexed.query(), file.read_bytes()
+    made.harm(file, how, place)
+    broken = file.read_bytes() if file.exists() else None
+    assert Lab(indexed.path).query().equals(whole)
+    assert (file.read_bytes() if file.exists() else None) == broken
+    writer = Lab(indexed.path).open()
+    assert writer.query().equals(whole)
+    assert file.read_bytes() == good
+
+
+def test_one_that_is_replaced_while_it_is_read_is_the_old_or_the_new(lab: Lab) -> None:
+    """The digest is in the file: no moment at which an index and its digest belong to different runs."""
+    made.fill(lab, 1)
+    lab.query()
+    first = (lab.path / "index.parquet").read_bytes()
+    lab.save(made.run(1), made.record(), **made.SOURCE)
+    lab.query()
+    second = (lab.path / "index.parquet").read_bytes()
+    assert first != second
+    assert sorted(x.name for x in lab.path.iterdir() if x.is_file()) == ["daybreak-lab.json", "index.parquet"]
+    for content, count in ((first, 1), (second, 2)):
+        (lab.path / "index.parquet").write_bytes(content)
+        assert index._load(lab.path).num_rows == count
+    assert parquet.read_table(lab.path / "index.parquet").num_rows == 2, "other tools read it too"
 
 
 @pytest.mark.parametrize("jump", [-(10**18), 10**18])

@@ -41,8 +41,9 @@ def test_a_writer_refuses_a_folder_with_other_files_and_changes_nothing(foreign:
 def test_a_reader_leaves_every_file_where_it_is(foreign: Path) -> None:
     before = _digests(foreign)
     lab = Lab(foreign)
-    assert lab.query().num_rows == 0
-    assert lab.unfinished() == [] and lab.damaged() == []
+    assert lab.query(unfinished=True).num_rows == 0
+    assert lab.unfinished() == []
+    assert [x.folder for x in lab.damaged()] == [foreign / "runs" / "0123456789abcdef"], "reported, and left alone"
     assert _digests(foreign) == before
 
 

@@ -42,8 +42,16 @@ def test_an_accuracy_rises_to_its_level() -> None:
 
 @pytest.mark.parametrize("accuracy", [False, True])
 def test_without_a_level_nothing_emerges(accuracy: bool) -> None:
-    found = _of([0.5, 0.4, 0.3], level=0.0, outcome="censored", accuracy=accuracy)
-    assert found["plateau"] == {"length": 20, "censored": True, "bracket": [20, None]}
+    found = _of([0.5, 0.4, 0.3], level=0.0, outcome="completed", accuracy=accuracy)
+    assert (found["plateau"], found["last_step"]) == (None, 20)
+
+
+@pytest.mark.parametrize(
+    ("stored", "read"), [("censored", "completed"), ("diverged", "diverged"), ("completed", "completed")]
+)
+def test_a_document_of_an_older_version_without_a_level(stored: str, read: str) -> None:
+    document = {"outcome": stored, "plateau": {"length": 20, "censored": True, "bracket": [20, None]}, "last_step": 20}
+    assert result.without_level(document) == {"outcome": read, "plateau": None, "last_step": 20}
 
 
 def test_a_run_that_diverges_was_watched_until_then() -> None:

@@ -43,6 +43,14 @@ def _bytes(lab: Lab) -> dict[str, bytes]:
     return {str(x.relative_to(lab.path)): x.read_bytes() for x in files}
 
 
+def _state(folder: Path) -> dict[str, tuple]:
+    """Every file and folder: its place, size, time of change, and content."""
+    return {
+        str(x.relative_to(folder)): (x.lstat().st_mtime_ns, x.lstat().st_size, x.is_file() and x.read_bytes())
+        for x in [folder, *sorted(folder.rglob("*"))]
+    }
+
+
 @pytest.mark.parametrize(
     ("run", "record"),
     [
@@ -230,7 +238,7 @@ def test_damage_anywhere_is_set_aside_and_harms_nothing_else(
     lab = Lab(tmp_path_factory.mktemp("damage") / "lab")
     shutil.copytree(few, lab.path)
     if indexed:
-        lab.results()
+        lab.open().close()
     run = made.run(which)
     path = lab.path / "runs" / run.id / file
     if how == "append":
@@ -241,7 +249,16 @@ def test_damage_anywhere_is_set_aside_and_harms_nothing_else(
         made.harm(path, how, place)
     left = bytes(path.read_bytes()) if path.exists() else None
 
-    assert {x.id for x in lab.results()} == {made.run(seed).id for seed in range(5) if seed != which}
+    before, others = _state(lab.path), {made.run(seed).id for seed in range(5) if seed != which}
+    reader = Lab(lab.path)
+    assert {x.id for x in reader.results()} == others
+    found = [(x.folder, file in x.why or how == "swap") for x in reader.damaged()]
+    assert found == ([] if (file, how) == ("result.json", "remove") else [(lab.path / "runs" / run.id, True)])
+    assert not reader.has(run)
+    assert _state(lab.path) == before, "a reader changes nothing"
+
+    lab.open()
+    assert {x.id for x in lab.results()} == others
     if (file, how) == ("result.json", "remove"):  # then it looks as it did before it was done
         assert (lab.damaged(), lab.unfinished()) == ([], [run.id])
     else:
@@ -259,8 +276,7 @@ def test_damage_anywhere_is_set_aside_and_harms_nothing_else(
 def test_damage_that_leaves_size_and_time_alone_is_found_when_the_run_is_read(
     few: Path, tmp_path: Path, caplog
 ) -> None:
-    lab = Lab(tmp_path / "lab")
-    shutil.copytree(few, lab.path)
+    lab = Lab(shutil.copytree(few, tmp_path / "lab")).open()
     assert len(lab.results()) == 5
     path = lab.path / "runs" / made.run(3).id / "curves.parquet"
     stat = path.stat()
@@ -268,6 +284,8 @@ def test_damage_that_leaves_size_and_time_alone_is_found_when_the_run_is_read(
     content[len(content) // 2] ^= 1
     path.write_bytes(content)
     os.utime(path, ns=(stat.st_atime_ns, stat.st_mtime_ns))
+    with pytest.raises(DamageError, match=r"written; the next command that trains into this lab sets it aside\."):
+        Lab(lab.path).load(made.run(3).id)
     with pytest.raises(DamageError, match=r"curves.parquet is not what was written; it was set aside in"):
         lab.load(made.run(3).id)
     assert made.run(3).id in caplog.text

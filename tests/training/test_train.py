@@ -62,7 +62,7 @@ def test_a_run_that_diverges_does_not_harm_the_others() -> None:
     lost, kept = train([wild, tame])
     assert lost.outcome == "diverged"
     assert lost.steps[-1] < 50
-    assert kept.outcome == "censored"
+    assert kept.outcome == "completed", "it has no level, and ended as asked"
     np.testing.assert_array_equal(kept.curves["clean_loss"], train([tame])[0].curves["clean_loss"])
 
 

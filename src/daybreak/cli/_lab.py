@@ -10,7 +10,26 @@ from daybreak.errors import RequestError
 if TYPE_CHECKING:
     from daybreak.lab import Lab
 
-LabFolder = Annotated[Path, tyro.conf.arg(metavar="DIR", help="Folder of the lab.")]
+
+def _folder(text: str) -> Path:
+    if not text.strip():
+        raise ValueError("a folder needs a name; '.' is the current one")
+    return Path(text)
+
+
+FolderPath = Annotated[
+    Path,
+    tyro.constructors.PrimitiveConstructorSpec(
+        nargs=1,
+        metavar="DIR",
+        instance_from_str=lambda args: _folder(args[0]),
+        is_instance=lambda x: isinstance(x, Path),
+        str_from_instance=lambda x: [str(x)],
+    ),
+]
+"""A folder. An empty text is not the current one: it is most likely a variable of a script that is not set."""
+
+LabFolder = Annotated[FolderPath, tyro.conf.arg(metavar="DIR", help="Folder of the lab.")]
 Where = Annotated[
     str | None,
     tyro.conf.arg(

@@ -10,7 +10,8 @@ if TYPE_CHECKING:
 def page(runs: "pa.Table", width: int) -> tuple[list[str], list[str]]:
     """The lines of a table, headings first, and the settings that differ but do not fit.
 
-    Rows are sorted by the settings that differ, from left to right.
+    Rows are sorted by the settings that differ, from left to right. The seed gets its space first: without it, runs of one
+    configuration look alike.
     """
     from daybreak.lab import listing
 
@@ -21,12 +22,13 @@ def page(runs: "pa.Table", width: int) -> tuple[list[str], list[str]]:
     names = {"run": listing.cells(runs, "id")}
     measured = {label: listing.cells(runs, name) for name, label in listing.measured(runs).items()}
     free = width - sum(_width(*column) for column in (*names.items(), *measured.items()))
-    fitting = {}
-    for name, cells in settings.items():
-        if _width(name, cells) <= free:
-            free -= _width(name, cells)
-            fitting[name] = cells
-    return _lines(names | fitting | measured), [name for name in differing if name not in fitting]
+    fitting = set()
+    for name in sorted(settings, key=lambda name: name != "seed"):
+        if _width(name, settings[name]) <= free:
+            free -= _width(name, settings[name])
+            fitting.add(name)
+    shown = {name: cells for name, cells in settings.items() if name in fitting}
+    return _lines(names | shown | measured), [name for name in differing if name not in fitting]
 
 
 def _lines(columns: dict[str, list[str]]) -> list[str]:

@@ -12,13 +12,14 @@ from rich.spinner import Spinner
 from rich.table import Table
 from rich.text import Text
 
+from daybreak.lab.result import OUTCOMES
+
 if TYPE_CHECKING:
     from daybreak.lab.compute.driver import Assignment, State
     from daybreak.lab.compute.messages import RunStatus
     from daybreak.training import Run
 
 _MEMBERS = 12  # runs under way that are shown one by one
-_OUTCOMES = ("emerged", "censored", "diverged", "failed")
 
 
 @contextmanager
@@ -53,7 +54,7 @@ def _log(console: Console, title: str, every: float) -> Callable[[Any], None]:
 
 
 def _headline(state: "State") -> str:
-    counts = ", ".join(f"{state.outcomes[x]:,} {x}" for x in _OUTCOMES if state.outcomes[x])
+    counts = ", ".join(f"{state.outcomes[x]:,} {x}" for x in OUTCOMES if state.outcomes[x])
     speed = sum(assignment.steps_per_second for assignment in state.under_way.values())
     left = state.seconds_left
     parts = [

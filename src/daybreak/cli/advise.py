@@ -8,7 +8,7 @@ import tyro
 from rich.console import Console
 
 from daybreak.cli._answer import Answer, Json, WholeNumber, table
-from daybreak.cli._lab import open_lab
+from daybreak.cli._lab import FolderPath, open_lab
 from daybreak.errors import RequestError
 
 if TYPE_CHECKING:
@@ -34,7 +34,9 @@ class Advise:
             "the folder of results has them, otherwise the paper's.",
         ),
     ] = None
-    lab: Annotated[Path | None, tyro.conf.arg(metavar="DIR", help="Take the law of this lab's runs instead.")] = None
+    lab: Annotated[FolderPath | None, tyro.conf.arg(metavar="DIR", help="Take the law of this lab's runs instead.")] = (
+        None
+    )
     results: Annotated[Path, tyro.conf.arg(metavar="DIR", help="Folder that 'daybreak reproduce' wrote to.")] = Path(
         "results"
     )

@@ -79,11 +79,11 @@ class Forecast:
             figure = pictures.forecast_picture(view, at)
             pictures.save(figure, self.plot, [self.plot.suffix])
         data: dict[str, Any] = {
-            "run": progress.run.id,
+            "run": progress.id,
             "done": progress.done,
             "at": at,
             "curve": view.name,
-            "level": progress.run.stop.level if self.level is None else self.level,
+            "level": progress.stop.level if self.level is None else self.level,
             "law": law and {"median": law.median, "spread": law.spread, **law.fitted.law.as_json()},
             "no_law": no_law,
             "truth": None if view.truth is None else {"step": view.truth.length, "censored": view.truth.censored},
@@ -109,10 +109,10 @@ class Forecast:
 
         if self.law == "none":
             return None, "--law none was given."
-        if self.level is not None and self.level != progress.run.stop.level:
+        if self.level is not None and self.level != progress.stop.level:
             return None, f"the plateaus in the lab were measured at the level of each stop rule, not at {self.level:g}."
         try:
-            return prior(lab, progress.run, self.law), None
+            return prior(lab, progress, self.law), None
         except RequestError as error:
             if self.law is not None:
                 raise
@@ -123,7 +123,7 @@ class Forecast:
         if self.at is None:
             return last
         if not 0 <= self.at <= last:
-            raise RequestError(f"at = {self.at} is not allowed: run {progress.run.id} has steps 0 to {last}.")
+            raise RequestError(f"at = {self.at} is not allowed: run {progress.id} has steps 0 to {last}.")
         return self.at
 
     def _show(self, console: Console, data: dict[str, Any]) -> None:

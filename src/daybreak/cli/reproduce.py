@@ -9,6 +9,7 @@ import tyro
 from rich.console import Console
 
 from daybreak.cli._answer import Answer, Json, WholeNumber, check_new_folder, table
+from daybreak.cli._lab import FolderPath
 from daybreak.cli._watch import clock, watching
 from daybreak.errors import RequestError
 
@@ -40,7 +41,9 @@ class Reproduce:
         Literal["smoke", "laptop", "paper"],
         tyro.conf.arg(help="smoke: seconds. laptop: a corner of the paper's grid. paper: all of it."),
     ] = "laptop"
-    lab: Annotated[Path, tyro.conf.arg(metavar="DIR", help="Folder in which trained runs are kept.")] = Path("lab")
+    lab: Annotated[FolderPath, tyro.conf.arg(metavar="DIR", help="Folder in which trained runs are kept.")] = Path(
+        "lab"
+    )
     out: Annotated[Path, tyro.conf.arg(help="Folder for data, claims, pictures and report.html.")] = Path("results")
     workers: Annotated[WholeNumber, tyro.conf.arg(help="Cohorts of runs trained at a time; 0: one per core.")] = 0
     from_tables: Annotated[

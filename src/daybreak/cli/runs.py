@@ -1,6 +1,7 @@
 """`daybreak runs`: the runs of a lab."""
 
 import textwrap
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, final
@@ -11,20 +12,25 @@ from rich.console import Console
 from daybreak.cli import _export, _listing
 from daybreak.cli._answer import Answer, Json, bare, check_new_file, check_picture, plain
 from daybreak.cli._chart import chart
+from daybreak.cli._confirm import confirmed
 from daybreak.cli._lab import LabFolder, Where, open_lab
 from daybreak.errors import RequestError
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from daybreak.lab import Saved
-    from daybreak.training import Record
+    from daybreak.lab import Lab
+    from daybreak.lab.reading.progress import RunCurves
+    from daybreak.measure import Plateau
+
+_NAMED = 10  # runs that are named before they are deleted
+_OTHERS = 3  # curves that are drawn of a run that has none of ours
 
 
 @final
 @dataclass(frozen=True)
 class List:
-    """List runs: what differs between them, how they ended, how long their plateaus were.
+    """List runs: what differs between them, how they ended or how far they are, how long their plateaus were.
 
     Example: daybreak runs list --where "outcome = 'emerged' and T >= 128"
     """
@@ -34,9 +40,9 @@ class List:
     json: Json = False
 
     def answer(self) -> Answer:
-        """Read the index."""
+        """Read the index, and how far runs are that still train."""
         lab = open_lab(self.lab)
-        runs = lab.query(self.where)
+        runs = lab.query(self.where, unfinished=True)
         unfinished = lab.unfinished()
         damaged = [{"folder": str(x.folder), "why": x.why.strip()} for x in lab.damaged()]
         data = {"lab": str(self.lab), "runs": runs.to_pylist(), "unfinished": unfinished, "damaged": damaged}
@@ -50,11 +56,10 @@ class List:
         which = "" if self.where is None else " for which the condition holds"
         message = listing.summary([row["outcome"] for row in data["runs"]], which)
         message += "." if runs.num_rows else f" in {self.lab}."
-        if data["unfinished"]:
-            message += f" {len(data['unfinished'])} unfinished."
         console.print(message, markup=False, highlight=False)
         for x in data["damaged"]:
-            console.print(f"Damaged and set aside: {plain(x['folder'])} ({plain(x['why'])})", highlight=False)
+            label = "Damaged and set aside" if (Path(x["folder"]) / "why.txt").exists() else "Left out"
+            console.print(f"{label}: {plain(x['folder'])} ({plain(x['why'])})", highlight=False)
 
     def _show_rows(self, console: Console, runs: "pa.Table") -> None:
         from daybreak.lab import listing
@@ -73,7 +78,7 @@ class List:
 @final
 @dataclass(frozen=True)
 class Show:
-    """Show one run: its settings, how it ended, and its curves, in the terminal or as a picture.
+    """Show one run, finished or not: its settings, how it ended or how far it is, and its curves, as text or as a picture.
 
     Example: daybreak runs show 3f2a --plot curves.png
     """
@@ -91,46 +96,126 @@ class Show:
         """Read the run; draw if asked."""
         check_picture("plot", self.plot)
         lab = open_lab(self.lab)
-        saved = lab.load(lab.find(self.run))
+        name = lab.find(self.run)
+        shown = _finished(lab, name) if lab.is_done(name) else _unfinished(lab, name)
         if self.plot is not None:
-            self._draw(self.plot, saved)
-        from daybreak.training import to_json
+            self._draw(self.plot, shown)
+        data = {**shown.data, "curves": shown.columns(), "plot": self.plot and str(self.plot)}
+        return Answer(data, lambda console: self._show(console, shown))
 
-        columns = lab.columns_of(saved.result.id) or {}
-        curves = _export.finite({name: x.tolist() for name, x in columns.items()})
-        data = {"run": to_json(saved.run), **saved.document, "curves": curves, "plot": self.plot and str(self.plot)}
-        return Answer(data, lambda console: self._show(console, data, saved))
-
-    def _draw(self, path: Path, saved: "Saved") -> None:
+    def _draw(self, path: Path, shown: "_Shown") -> None:
         from daybreak import pictures
+        from daybreak.training import Record
 
-        if saved.record is None:
-            raise RequestError(f"plot = {str(path)!r} is not allowed: run {saved.result.id} failed and has no curves.")
-        end = saved.result.plateau
-        plateaus = {} if end is None or end.censored else {"": end.length}
-        pictures.save(pictures.learning_curves({saved.result.id: saved.record}, plateaus), path, [path.suffix])
+        if shown.curves is None:
+            raise RequestError(f"plot = {str(path)!r} is not allowed: {shown.why_no_curves}")
+        record = Record(shown.curves.steps, shown.curves.curves, "completed")  # a picture does not show the outcome
+        plateaus = {} if shown.mark is None else {"": shown.mark}
+        pictures.save(pictures.learning_curves({shown.data["id"]: record}, plateaus), path, [path.suffix])
 
-    def _show(self, console: Console, data: dict[str, Any], saved: "Saved") -> None:
-        run, result = data["run"], saved.result
-        console.print(f"[bold]{result.id}[/]  {result.outcome}", highlight=False)
-        for part in ("task", "model", "optimizer", "stop", "schedule"):
-            if part in run:
-                _fields(console, part, run[part])
-        _fields(console, "run", {name: run[name] for name in ("seed", "batch", "evaluation")})
-        if result.plateau is not None:
-            low, high = result.plateau.bracket
-            between = "" if result.plateau.censored else f", between evaluations at {low:g} and {high:g}"
-            _fields(console, "plateau", {"": f"{result.plateau} steps{between}; trained for {result.last_step:,}"})
-        _fields(console, "end", result.final)
-        commit = data["provenance"]["commit"]
-        _fields(console, "source", data["provenance"] | {"commit": commit and commit[:12]})
+    def _show(self, console: Console, shown: "_Shown") -> None:
+        data = shown.data
+        run = data["run"]
+        console.print(f"[bold]{data['id']}[/]  {data['outcome']}", highlight=False)
+        if data["note"]:
+            console.print(f"  {plain(data['note'])}", highlight=False)
+        for part, value in run.items():
+            if isinstance(value, dict):
+                _fields(console, part, value)
+        _fields(console, "run", {name: x for name, x in run.items() if not isinstance(x, dict) and name != "schema"})
+        if shown.plateau is not None:
+            low, high = shown.plateau.bracket
+            between = "" if shown.plateau.censored else f", between evaluations at {low:g} and {high:g}"
+            _fields(console, "plateau", {"": f"{shown.plateau} steps{between}"})
+        if data["last_step"] is not None:
+            _fields(console, "trained", {"": f"for {data['last_step']:,} steps"})
+        _fields(console, "end", {name: x for name, x in data.get("final", {}).items() if isinstance(x, float)})
+        if provenance := data.get("provenance"):
+            commit = provenance.get("commit")
+            _fields(console, "source", provenance | {"commit": commit and commit[:12]})
         if "traceback" in data:
             console.print(f"\n{plain(data['traceback']).rstrip()}", highlight=False)
-        if saved.record is not None:
-            end = result.plateau
-            _charts(console, saved.record, None if end is None or end.censored else end.length)
+        elif shown.curves is None:
+            console.print(f"  {plain(shown.why_no_curves)}", highlight=False)
+        if shown.curves is not None:
+            _charts(console, shown.curves, shown.mark)
         if self.plot is not None:
             console.print(f"\nPicture: {self.plot}", markup=False, highlight=False)
+
+
+@final
+@dataclass(frozen=True)
+class _Shown:
+    """A run to show.
+
+    Args:
+        data: all but its curves.
+        curves: as far as it got; None if there are none.
+        plateau: None if it has none.
+        why_no_curves: a sentence, if there are none.
+    """
+
+    data: dict[str, Any]
+    curves: "RunCurves | None"
+    plateau: "Plateau | None" = None
+    why_no_curves: str = ""
+
+    @property
+    def mark(self) -> float | None:
+        """Where the plateau ended."""
+        return None if self.plateau is None or self.plateau.censored else self.plateau.length
+
+    def columns(self) -> dict[str, Any]:
+        """The curves as JSON has them."""
+        from daybreak.lab import curves
+
+        if self.curves is None:
+            return {}
+        columns = curves.columns(self.curves.steps, self.curves.curves)
+        return _export.finite({name: x.tolist() for name, x in columns.items()})
+
+
+def _finished(lab: "Lab", name: str) -> _Shown:
+    from daybreak.lab.reading.progress import RunCurves, note
+
+    saved = lab.load(name)
+    data = {"run": _ordered(saved.settings), **saved.document, "note": note(saved.settings)}
+    if saved.record is None:
+        return _Shown(data, None, why_no_curves=f"run {name} failed and has no curves.")
+    curves = RunCurves(name, saved.settings, saved.record.steps, saved.record.curves, True)
+    return _Shown(data, curves, saved.result.plateau)
+
+
+def _unfinished(lab: "Lab", name: str) -> _Shown:
+    """A run that still trains or was interrupted, as of its last checkpoint."""
+    from daybreak.lab.reading.progress import note, run_curves, settings_of_unfinished
+    from daybreak.lab.result import UNFINISHED
+
+    settings = settings_of_unfinished(lab, name)
+    data = {"run": _ordered(settings), "id": name, "outcome": UNFINISHED, "last_step": None, "note": note(settings)}
+    try:
+        curves = run_curves(lab, name)
+    except RequestError as error:
+        return _Shown(data, None, why_no_curves=str(error))
+    last = int(curves.steps[-1]) if curves.steps.size else None
+    return _Shown(data | {"last_step": last}, curves if curves.steps.size else None)
+
+
+def _ordered(settings: dict[str, Any]) -> dict[str, Any]:
+    """Settings in the order in which a person reads them, which is that of their definition where they are known."""
+    from daybreak.training import from_json, to_json
+
+    try:
+        like = to_json(from_json(settings))
+    except (RequestError, TypeError, AttributeError):
+        like = {part: {"name": ""} for part in ("task", "model", "optimizer", "stop", "schedule")}
+    return {name: _like(x, like.get(name)) for name, x in _like(settings, like).items()}
+
+
+def _like(given: Any, other: Any) -> Any:
+    if not (isinstance(given, dict) and isinstance(other, dict)):
+        return given
+    return {name: given[name] for name in (*(x for x in other if x in given), *(x for x in given if x not in other))}
 
 
 def _fields(console: Console, title: str, fields: dict[str, Any]) -> None:
@@ -142,17 +227,19 @@ def _fields(console: Console, title: str, fields: dict[str, Any]) -> None:
         console.print(f"  {'' if i else title:<11}{plain(line)}", highlight=False)
 
 
-def _charts(console: Console, record: "Record", mark: float | None) -> None:
-    """Clean loss or accuracy, and the head that attends most to the relevant positions at the end."""
+def _charts(console: Console, run: "RunCurves", mark: float | None) -> None:
+    """Clean loss or accuracy, and the head that attends most to relevant positions at the end; else what there is."""
     width = min(max(console.width, 40) - 14, 100)
-    attention = record.curves["attention"]
-    layer, head = (int(i) for i in divmod(int(attention[-1].argmax()), attention.shape[2]))
-    scores = (name for name in ("clean_accuracy", "clean_loss") if name in record.curves)
-    shown = {name.replace("_", " "): record.curves[name] for name in scores}
-    shown[f"attention to relevant positions, layer {layer + 1} head {head + 1}"] = attention[:, layer, head]
+    scores = [name for name in ("clean_accuracy", "clean_loss") if name in run.curves]
+    shown = {name.replace("_", " "): run.curves[name] for name in scores}
+    if run.heads[0].size:
+        layer, head = (int(i) for i in divmod(int(run.heads[-1].argmax()), run.heads.shape[2]))
+        shown[f"attention to relevant positions, layer {layer + 1} head {head + 1}"] = run.heads[:, layer, head]
+    if not shown:
+        shown = dict([(name, x) for name, x in run.curves.items() if x.ndim == 1][:_OTHERS])
     for name, values in shown.items():
-        console.print(f"\n  [bold]{name}[/]", highlight=False)
-        for line in chart(record.steps, values, log=name.endswith("loss"), width=width, mark=mark):
+        console.print(f"\n  [bold]{plain(name)}[/]", highlight=False)
+        for line in chart(run.steps, values, log=name.endswith("loss"), width=width, mark=mark):
             console.print(f"  {line}", markup=False, highlight=False)
     if mark is not None:
         console.print("  ┴ the plateau ends", highlight=False)
@@ -192,8 +279,70 @@ class Export:
 
 @final
 @dataclass(frozen=True)
+class Delete:
+    """Delete runs, finished or not. On a terminal it names them and asks first. What is deleted cannot be brought back.
+
+    Example: daybreak runs delete 3f2a 81c0
+    """
+
+    runs: Annotated[
+        tuple[str, ...], tyro.conf.Positional, tyro.conf.arg(metavar="ID", help="Ids, or the first characters of them.")
+    ] = ()
+    lab: LabFolder = Path("lab")
+    where: Where = None
+    yes: Annotated[bool, tyro.conf.FlagCreatePairsOff, tyro.conf.arg(help="Do not ask.")] = False
+    json: Json = False
+
+    def answer(self) -> Answer:
+        """Find all of them, ask, take the lock of the lab, delete."""
+        from daybreak.lab.lock import locked
+
+        lab = open_lab(self.lab)
+        names = self._names(lab)
+        if not (self.yes or self._confirmed(lab, names)):
+            return Answer(
+                {"lab": str(self.lab), "deleted": [], "left": []}, lambda console: console.print("Nothing was deleted.")
+            )
+        with locked(lab.path), closing(lab.open()):
+            left = [str(file) for name in names for file in lab.delete(name)]
+        data = {"lab": str(self.lab), "deleted": names, "left": left}
+        return Answer(data, lambda console: self._show(console, data))
+
+    def _names(self, lab: "Lab") -> list[str]:
+        """The ids of the runs to delete, each checked."""
+        if not self.runs and self.where is None:
+            raise RequestError("no run was named: give ids, as 'daybreak runs list' shows them, or --where.")
+        chosen = [lab.find(prefix) for prefix in self.runs]
+        if self.where is not None:
+            chosen += lab.query(self.where, unfinished=True)["id"].to_pylist()
+        if not chosen:
+            raise RequestError(f"no run in lab {str(lab.path)!r} fulfils the condition {self.where!r}.")
+        return list(dict.fromkeys(chosen))
+
+    def _confirmed(self, lab: "Lab", names: list[str]) -> bool:
+        from daybreak.lab import listing
+
+        rows = {row["id"]: row for row in lab.query(unfinished=True).to_pylist()}
+        lines = []
+        for name in names[:_NAMED]:
+            shown = {x: rows.get(name, {}).get(x) for x in ("outcome", "task", "T", "d", "N", "V", "seed")}
+            lines.append(f"  {name}  {bare(listing.sentence(shown)) or 'cannot be read'}")
+        if len(names) > _NAMED:
+            lines.append(f"  and {len(names) - _NAMED:,} more")
+        which = "this run" if len(names) == 1 else f"these {len(names):,} runs"
+        return confirmed("\n".join(lines), f"Delete {which} from lab {str(lab.path)!r} for good?", "--yes")
+
+    def _show(self, console: Console, data: dict[str, Any]) -> None:
+        count = len(data["deleted"])
+        console.print(f"{count:,} run{'s' * (count != 1)} deleted.", highlight=False)
+        for file in data["left"]:
+            console.print(f"Left in place, because no lab writes it: {file}", markup=False, highlight=False)
+
+
+@final
+@dataclass(frozen=True)
 class Runs:
-    """The runs of a lab: list them, show one, export them.
+    """The runs of a lab: list them, show one, export them, delete some.
 
     Example: daybreak runs list --lab lab
     """
@@ -201,7 +350,8 @@ class Runs:
     action: Annotated[
         Annotated[List, tyro.conf.subcommand("list")]
         | Annotated[Show, tyro.conf.subcommand("show")]
-        | Annotated[Export, tyro.conf.subcommand("export")],
+        | Annotated[Export, tyro.conf.subcommand("export")]
+        | Annotated[Delete, tyro.conf.subcommand("delete")],
         tyro.conf.arg(name=""),
     ] = List()
 
@@ -211,5 +361,5 @@ class Runs:
         return self.action.json
 
     def answer(self) -> Answer:
-        """List, show or export."""
+        """List, show, export or delete."""
         return self.action.answer()

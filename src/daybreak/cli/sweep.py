@@ -11,6 +11,7 @@ from rich.console import Console
 
 from daybreak._machine import cores
 from daybreak.cli._answer import Answer, Json, WholeNumber, check_new_folder, table
+from daybreak.cli._lab import FolderPath
 from daybreak.cli._watch import clock, watching
 from daybreak.errors import RequestError
 
@@ -35,7 +36,7 @@ class Sweep:
     file: Annotated[
         Path, tyro.conf.Positional, tyro.conf.arg(metavar="SWEEP.toml", help="What to run, see docs/lab.md.")
     ]
-    lab: Annotated[Path, tyro.conf.arg(help="Folder in which runs are kept.")] = Path("lab")
+    lab: Annotated[FolderPath, tyro.conf.arg(help="Folder in which runs are kept.")] = Path("lab")
     executor: Annotated[
         Literal["local", "ray"], tyro.conf.arg(help="Processes of this machine, or tasks of a Ray cluster.")
     ] = "local"

@@ -12,6 +12,7 @@ from rich.console import Console
 from daybreak import models, tasks
 from daybreak._own import installed, located
 from daybreak.cli._answer import Answer, Json, WholeNumber, check_new_folder, check_picture, table
+from daybreak.cli._lab import FolderPath
 from daybreak.cli._watch import watching
 from daybreak.errors import RequestError, WorkError
 from daybreak.models import MinimalAttention, ToyAttention, Transformer
@@ -51,7 +52,7 @@ class _Training:
     ] = 256
     seeds: Annotated[WholeNumber, tyro.conf.arg(help="Networks to train, each with another seed.")] = 1
     seed: Annotated[WholeNumber, tyro.conf.arg(help="The first seed.")] = 0
-    lab: Annotated[Path, tyro.conf.arg(metavar="DIR", help="Folder in which runs are kept.")] = Path("lab")
+    lab: Annotated[FolderPath, tyro.conf.arg(metavar="DIR", help="Folder in which runs are kept.")] = Path("lab")
     checkpoint: Annotated[float, tyro.conf.arg(help="Seconds between two checkpoints, at least.")] = 30.0
     plot: Annotated[
         Path | None, tyro.conf.arg(metavar="FILE", help="Draw the curves to this PNG, PDF or SVG file.")

@@ -16,7 +16,7 @@ from daybreak.explorer.view import Columns, Drawing, View
 from daybreak.explorer.workspace import Workspace
 from daybreak.lab.reading.laws import prior
 from daybreak.lab.reading.outlook import Outlook, outlook
-from daybreak.lab.reading.progress import RunCurves
+from daybreak.lab.reading.progress import RunCurves, note
 from daybreak.measure import Forecast, NotEnoughEvidence
 
 _MOMENTS = 60  # steps at which the forecast is drawn
@@ -54,7 +54,7 @@ def _run_forecasts(workspace: Workspace, name: str, evaluations: int) -> _RunFor
     curves = workspace.run_curves(name)
     given, law, no_law = None, "", ""
     try:
-        other = prior(workspace.lab, curves.run)
+        other = prior(workspace.lab, curves)
         given, law = (other.median, other.spread), other.fitted.law.formula
     except RequestError as error:
         no_law = str(error)
@@ -159,6 +159,8 @@ def _band(run_forecasts: _RunForecasts, at: int, colours: Palette) -> Figure:
 
 
 def _attention(view: Outlook, at: int, colours: Palette) -> Figure:
+    if not view.attention.size:
+        return figures.nothing(colours, "attention was not measured")
     traces = [figures.line(view.steps, head, colours.ours, width=1.2, opacity=0.7) for head in view.attention.T]
     axes = {
         "xaxis": figures.axis(colours, "step", rangemode="tozero"),
@@ -185,9 +187,11 @@ def _band_table(run_forecasts: _RunForecasts) -> Columns:
 def _text(curves: RunCurves, run_forecasts: _RunForecasts, at: int, forecast: Any) -> Component:
     view = run_forecasts.outlook
     rows: list[tuple[Any, ...]] = [
-        ("run", curves.run.id[:12], "done" if curves.done else "still trains"),
+        ("run", curves.id[:12], "done" if curves.done else "still trains"),
         ("used until step", f"{at:,}"),
     ]
+    if unknown := note(curves.settings):
+        rows.insert(1, ("note", unknown))
     match forecast:
         case Forecast():
             low, high = forecast.interval

@@ -59,7 +59,9 @@ def run_page(table: pa.Table, where: str, sort: str, number: int) -> RunPage:
             raise RequestError(f"sort = {sort!r} is not allowed: there is no column {by!r}.")
         runs = runs.sort_by([(by, "descending" if sort.startswith("-") else "ascending")])
     shared, differing = listing.settings(runs)
-    heads = {"id": "run", "outcome": "outcome"} | listing.measured(runs) | {name: name for name in differing[:_WIDE]}
+    first = [name for name in differing if name != "seed"][: _WIDE - ("seed" in differing)]
+    shown_settings = {name: name for name in differing if name in (*first, "seed")}
+    heads = {"id": "run", "outcome": "outcome"} | listing.measured(runs) | shown_settings
     pages = max(1, -(-runs.num_rows // _PAGE))
     number = min(max(number, 1), pages)
     shown = runs.slice((number - 1) * _PAGE, _PAGE)

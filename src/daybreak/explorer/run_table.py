@@ -13,9 +13,17 @@ from daybreak.explorer.workspace import Workspace
 
 
 def run_table(
-    workspace: Workspace, state: RunsState, listed: RunPage, tints: dict[str, str], refused: list[str]
+    workspace: Workspace, state: RunsState, listed: RunPage, tints: dict[str, str], notes: list[str]
 ) -> list[Any]:
-    """A page of runs, those drawn in the colour of their curve; then what could not be drawn, what failed, what is damaged."""
+    """A page of runs, those drawn in the colour of their curve; then notes about them, what failed, what is damaged.
+
+    Args:
+        workspace: whose runs these are.
+        state: of the view.
+        listed: the page.
+        tints: colours of the runs that are drawn.
+        notes: sentences about them: why one is not drawn, or what it is.
+    """
     parts: list[Any] = [
         html.Div(
             [
@@ -29,11 +37,11 @@ def run_table(
     ]
     if listed.shared:
         parts.append(html.Details([html.Summary("Settings that all of them share"), html.P(listed.shared)]))
-    parts += [html.P(x, className="notice") for x in refused]
+    parts += [html.P(x, className="notice") for x in notes]
     parts += [_failure(workspace, name) for name in state.runs]
     if damaged := workspace.damaged():
-        lines = [html.Li([html.Strong(x.folder.name), html.Span(f" is damaged: {x.why.strip()}")]) for x in damaged]
-        parts.append(html.Div([html.H2("Damaged and set aside"), html.Ul(lines)], className="damaged"))
+        lines = [html.Li([html.Strong(x.folder.name), html.Span(f": {x.why.strip()}")]) for x in damaged]
+        parts.append(html.Div([html.H2("Damaged, and left out"), html.Ul(lines)], className="damaged"))
     return parts
 
 

@@ -17,7 +17,7 @@ from daybreak.explorer.run_table import run_table
 from daybreak.explorer.runs_state import SLIDERS, RunsState, pressed
 from daybreak.explorer.view import Columns, Drawing, View
 from daybreak.explorer.workspace import Workspace
-from daybreak.lab.reading.progress import RunCurves
+from daybreak.lab.reading.progress import RunCurves, note
 
 _DRAWN = 4  # runs whose curves are drawn while none is picked
 _CURVES = {
@@ -43,7 +43,7 @@ def _draw(workspace: Workspace, state: RunsState, colours: Palette) -> Drawing:
             "map": _map(runs, state, colours),
         },
         {"runs": listed.columns, "curves": _curve_table(runs), "heads": _head_table(runs), "map": _head_table(runs)},
-        run_table(workspace, state, listed, tints, refused),
+        run_table(workspace, state, listed, tints, refused + _notes(runs)),
     )
 
 
@@ -56,6 +56,12 @@ def _read(workspace: Workspace, names: tuple[str, ...]) -> tuple[dict[str, RunCu
         except RequestError as error:
             refused.append(str(error))
     return runs, refused
+
+
+def _notes(runs: dict[str, RunCurves]) -> list[str]:
+    """Which of the runs are of a task or model that is not known here."""
+    notes = {name: note(run.settings) for name, run in runs.items()}
+    return [f"Run {name[:8]}: {text[0].lower()}{text[1:]}" for name, text in notes.items() if text]
 
 
 def _curves(runs: dict[str, RunCurves], tints: dict[str, str], state: RunsState, colours: Palette) -> Figure:
@@ -86,8 +92,10 @@ def _heads(runs: dict[str, RunCurves], state: RunsState, colours: Palette) -> Fi
     if not runs:
         return figures.nothing(colours, "no run to show")
     name, run = list(runs.items())[-1]
-    attention = run.curves["attention"]
+    attention = run.heads
     _, layers, heads = attention.shape
+    if not heads:
+        return figures.nothing(colours, f"attention of run {name[:8]} was not measured")
     ground = _heat(attention.reshape(len(run.steps), -1).T, colours)
     ground |= {
         "x": run.steps.tolist(),
@@ -107,7 +115,9 @@ def _map(runs: dict[str, RunCurves], state: RunsState, colours: Palette) -> Figu
         return figures.nothing(colours, "no run to show")
     run = list(runs.values())[-1]
     at = _at(run, state)
-    values = run.curves["attention"][at]
+    values = run.heads[at]
+    if not values.size:
+        return figures.nothing(colours, "attention was not measured")
     ground = _heat(values, colours) | {
         "x": [f"head {j + 1}" for j in range(values.shape[1])],
         "y": [f"layer {i + 1}" for i in range(values.shape[0])],
@@ -155,7 +165,7 @@ def _head_table(runs: dict[str, RunCurves]) -> Columns:
     if not runs:
         return {"step": np.array([], np.int64)}
     run = list(runs.values())[-1]
-    attention = run.curves["attention"]
+    attention = run.heads
     places = np.ndindex(attention.shape[1:])
     return {"step": run.steps} | {f"layer{i + 1}_head{j + 1}": attention[:, i, j] for i, j in places}
 

@@ -1,12 +1,11 @@
 """What the page shows: a lab and a folder of results. Either may be empty; nothing outside of both is read."""
 
-import json
 import time
 from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
 from threading import Lock
-from typing import Any, final
+from typing import final
 
 import pyarrow as pa
 from numpy.typing import NDArray
@@ -18,7 +17,6 @@ from daybreak.lab._folder import CHECKPOINT, RUN
 from daybreak.lab.reading.progress import RunCurves, run_curves
 from daybreak.studies.results import StudyResult, is_inside, read_every_scale
 
-UNFINISHED = "unfinished"
 _REST = 20  # a lab is read again after 20 times the time that reading it took
 
 
@@ -41,7 +39,8 @@ class Workspace:
             if time.monotonic() >= self._until:
                 start = time.monotonic()
                 self._going = [x for x in self.lab.unfinished() if self._is_inside(x)]
-                self._runs = _joined([*map(self._begun, self._going)], self.lab.query())
+                begun = [index.unfinished_row(self.lab.path / "runs" / x) for x in self._going]
+                self._runs = index.with_unfinished(begun, self.lab.query())
                 self._until = time.monotonic() + max(0.5, _REST * (time.monotonic() - start))
             return self._runs
 
@@ -64,31 +63,24 @@ class Workspace:
             RequestError: there is none of that name, it is damaged, or it has no curves; the message states which.
         """
         self._check_inside(name)
-        if stamp := index.stamp(str(self.lab.path / "runs" / name / CHECKPOINT)):
-            return self._progress(name, stamp)
+        if not self.lab.is_done(name):
+            return self._progress(name, index.stamp(str(self.lab.path / "runs" / name / CHECKPOINT)))
         try:
             saved = self._load(name)
         except DamageError as damage:
-            raise RequestError(f"{damage}.") from None
+            raise RequestError(str(damage)) from None
         if saved.record is None:
             raise RequestError(f"run {name} has no curves: it failed.")
-        return RunCurves(saved.run, saved.record.steps, saved.record.curves, True)
+        return RunCurves(name, saved.settings, saved.record.steps, saved.record.curves, True)
 
     def damaged(self) -> list[Damaged]:
-        """Runs that were set aside because something in them is not what was written."""
-        return [x for x in self.lab.damaged() if is_inside(x.folder / "why.txt", self.lab.path)]
+        """Runs that cannot be read: in what way, and where they are."""
+        places = {x: [y for y in (x.folder, x.folder / "why.txt") if y.exists()] for x in self.lab.damaged()}
+        return [x for x, files in places.items() if all(is_inside(y, self.lab.path) for y in files)]
 
     def studies(self) -> dict[str, StudyResult]:
         """What was reproduced, by place, such as `emergence/fig1c/laptop`."""
         return read_every_scale(self.results)
-
-    def _begun(self, name: str) -> dict[str, Any]:
-        """A run that is not done as a row of the index, as far as it can be read."""
-        row: dict[str, Any] = {"id": name, "outcome": UNFINISHED}
-        try:
-            return row | index.settings(json.loads((self.lab.path / "runs" / name / RUN).read_bytes()))
-        except (OSError, ValueError, KeyError, TypeError):
-            return row
 
     def _is_inside(self, name: str) -> bool:
         return "/" not in name and is_inside(self.lab.path / "runs" / name / RUN, self.lab.path)
@@ -110,12 +102,3 @@ def columns(path: Path) -> dict[str, NDArray]:
     """A table of results as arrays."""
     table = parquet.read_table(path)
     return {name: table[name].to_numpy() for name in table.column_names}
-
-
-def _joined(begun: list[dict[str, Any]], done: pa.Table) -> pa.Table:
-    """Rows of runs that are not done above a table of those that are."""
-    if not begun:
-        return done
-    names = dict.fromkeys(name for row in begun for name in row)
-    rows = pa.table({name: [row.get(name) for row in begun] for name in names})
-    return pa.concat_tables([rows, done], promote_options="permissive")

@@ -1,13 +1,19 @@
 """One run's folder: read and checked against its digests."""
 
 import json
+import struct
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from daybreak.lab._files import sha256
-from daybreak.lab.result import DamageError, unseal
+from daybreak.lab._settings import level
+from daybreak.lab.result import DamageError, unseal, without_level
 
 RUN, CURVES, RESULT, CHECKPOINT = "run.json", "curves.parquet", "result.json", "checkpoint.safetensors"
+FILES = (RESULT, CHECKPOINT, CURVES, RUN)
+"""All that a lab writes to a run's folder, in the order in which it is deleted: a run is first not done, then not there."""
+
+_LARGEST = 2**26  # bytes of a checkpoint's header
 
 
 class RunFolder(NamedTuple):
@@ -33,7 +39,19 @@ def read(folder: Path) -> RunFolder:
     if not sha256(run).startswith(folder.name):
         raise DamageError(f"{RUN} belongs to another run")
     curves = None if document["outcome"] == "failed" else _checked(folder, CURVES, document)
-    return RunFolder(json.loads(run), document, curves)
+    settings = json.loads(run)
+    return RunFolder(settings, document if level(settings) else without_level(document), curves)
+
+
+def evaluations(folder: Path) -> int:
+    """How often an unfinished run has been evaluated, by the header of its checkpoint; 0 if that cannot be read."""
+    try:
+        with (folder / CHECKPOINT).open("rb") as file:
+            (size,) = struct.unpack("<Q", file.read(8))
+            header = json.loads(file.read(size)) if size < _LARGEST else {}
+        return max((x["shape"][0] for name, x in header.items() if name.startswith("curves.")), default=0)
+    except (OSError, struct.error, ValueError, KeyError, TypeError, IndexError, AttributeError):
+        return 0
 
 
 def _checked(folder: Path, name: str, document: dict[str, Any]) -> bytes:

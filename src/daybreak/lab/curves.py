@@ -4,7 +4,9 @@ Arrays become several columns, whose names end in 1-based indices: `attention_1_
 reads Parquet can plot them, and `decode` restores the arrays. Equal curves give equal bytes.
 """
 
+import math
 import re
+from collections.abc import Collection
 
 import numpy as np
 import pyarrow as pa
@@ -16,15 +18,13 @@ from daybreak.lab import _parquet
 Curves = dict[str, NDArray[np.floating]]
 
 _NAME = re.compile(r"[a-z][a-z_]*(?<!_)")
-_COLUMN = re.compile(rf"({_NAME.pattern})((?:_\d+)*)")
+_COLUMN = re.compile(rf"({_NAME.pattern})((?:_[1-9]\d*)*)")
 
 
 def columns(steps: NDArray[np.integer], curves: Curves) -> dict[str, NDArray]:
     """Steps and curves as plain columns, one for each element of an array."""
     columns: dict[str, NDArray] = {"step": np.asarray(steps, np.int64)}
     for name, curve in curves.items():
-        if not _NAME.fullmatch(name) or name == "step":
-            raise ValueError(f"a curve cannot be called {name!r}: lower-case letters and single words between _ only.")
         values = np.asarray(curve, np.float32)
         for place in np.ndindex(values.shape[1:]):
             columns["_".join([name, *(str(i + 1) for i in place)])] = values[(slice(None), *place)]
@@ -33,6 +33,9 @@ def columns(steps: NDArray[np.integer], curves: Curves) -> dict[str, NDArray]:
 
 def encode(steps: NDArray[np.integer], curves: Curves) -> bytes:
     """A Parquet file of the curves, in single precision."""
+    for name in curves:
+        if not _NAME.fullmatch(name) or name == "step":
+            raise ValueError(f"a curve cannot be called {name!r}: lower-case letters and single words between _ only.")
     sink = pa.BufferOutputStream()
     # Short columns of noise: a dictionary, statistics or a slower compression would take time and save no space.
     parquet.write_table(
@@ -53,22 +56,29 @@ def plain(content: bytes) -> dict[str, NDArray]:
 
 
 def decode(content: bytes) -> tuple[NDArray[np.int64], Curves]:
-    """Steps and curves from a Parquet file, arrays restored."""
+    """Steps and curves from a Parquet file, arrays restored. Columns that are no part of an array are curves of that name."""
     columns = plain(content)
     steps = columns.pop("step")
-    parts: dict[str, dict[tuple[int, ...], NDArray]] = {}
-    for column, values in columns.items():
+    parts: dict[str, dict[tuple[int, ...], str]] = {}
+    for column in columns:
         match = _COLUMN.fullmatch(column)
-        if match is None:
-            raise ValueError(f"column {column!r} is not a curve")
-        place = tuple(int(i) - 1 for i in match[2].split("_")[1:])
-        parts.setdefault(match[1], {})[place] = values
-    return steps, {name: _joined(places) for name, places in parts.items()}
+        name, numbers = (match[1], match[2].split("_")[1:]) if match else (column, [])
+        parts.setdefault(name, {})[tuple(int(i) - 1 for i in numbers)] = column
+    curves: Curves = {}
+    for name, places in parts.items():
+        whole = _shape(places)
+        if whole is None:
+            curves |= {column: np.asarray(columns[column], np.float32) for column in places.values()}
+        else:
+            curves[name] = np.stack([columns[places[x]] for x in np.ndindex(whole)], 1, dtype=np.float32).reshape(
+                steps.size, *whole
+            )
+    return steps, curves
 
 
-def _joined(places: dict[tuple[int, ...], NDArray]) -> NDArray[np.float32]:
-    rows = next(iter(places.values())).size
-    joined = np.empty((rows, *(max(i) + 1 for i in zip(*places, strict=True))), np.float32)
-    for place, values in places.items():
-        joined[(slice(None), *place)] = values
-    return joined
+def _shape(places: Collection[tuple[int, ...]]) -> tuple[int, ...] | None:
+    """The shape of an array with exactly these elements; None if there is none."""
+    if len({len(place) for place in places}) > 1:
+        return None
+    shape = tuple(max(i) + 1 for i in zip(*places, strict=True))
+    return shape if math.prod(shape) == len(places) else None

@@ -1,37 +1,42 @@
 """The index of a lab: one row per run that is done, flat columns, as Parquet.
 
 It is derived from the folders. Each reading compares it with the sizes and times of their files (for equality only, so a
-clock may jump), reads the folders that are new or changed, and writes the index again if there were any. An index that is
-absent, broken or of another version is rebuilt. Saving a run does not touch it. It is a Parquet file and not a database: it
-is replaced in one step, so readers never wait for each other, and every tool reads it.
+clock may jump), and reads the folders that are new or changed. Readers keep the outcome in memory; the one writer of a lab
+also writes it to disk. An index that is absent, broken or of another version is rebuilt. Saving a run does not touch it. It
+is one Parquet file, with a digest of the whole file in its metadata, and not a database: it is replaced in one step, so
+nobody reads half of it or waits, and every tool reads it.
 """
 
 import json
 import os
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import fields
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, final
 
 import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import parquet
 
 from daybreak.lab import _files, _parquet
-from daybreak.lab._folder import CURVES, RESULT, RUN, RunFolder
-from daybreak.lab._marker import SCRATCH, ids, is_lab
+from daybreak.lab._folder import CURVES, RESULT, RUN, RunFolder, evaluations
+from daybreak.lab._marker import SCRATCH, ids
 from daybreak.lab.provenance import PROVENANCE
-from daybreak.lab.result import Result, from_document
+from daybreak.lab.result import UNFINISHED, Result, from_document
 
-VERSION = 2
+VERSION = 3
 SHARED = frozenset({"weights"})
 """Fields that more than one part of a run has: the names of their columns start with the part, `model_weights`."""
 
 _MEASURED = ("outcome", "plateau", "censored", "plateau_low", "plateau_high", "last_step")
-_PARTS = ("task", "model", "optimizer", "stop", "schedule")
 _STAMP = "stamp"
-_NAME, _DIGEST = "index.parquet", "index.sha256"
+_NAME = "index.parquet"
+_SEAL = f"daybreak index {VERSION} sha256 ".encode()  # before the digest, in the metadata of the file
+_DIGITS = 64  # of a digest
+_PARTS = ("task", "model", "optimizer", "stop", "schedule")
+_EMPTY = pa.table({"id": pa.array([], pa.string()), _STAMP: pa.array([], pa.string())})
 
 
 def row(folder: RunFolder) -> dict[str, Any]:
@@ -46,18 +51,36 @@ def row(folder: RunFolder) -> dict[str, Any]:
     measured = (document["outcome"], plateau["length"], plateau["censored"], *plateau["bracket"], document["last_step"])
     flat |= dict(zip(_MEASURED, measured, strict=True))
     flat |= {f"final_{name}": x for name, x in document["final"].items() if not isinstance(x, list)}
-    return flat | document["provenance"]
+    return flat | document["provenance"] | {"id": document["id"]}
+
+
+def unfinished_row(folder: Path) -> dict[str, Any]:
+    """A run that is not done as a row of the index, with the step that it has reached; its id only, if it cannot be read."""
+    flat = dict.fromkeys(("id", *_MEASURED)) | {"id": folder.name, "outcome": UNFINISHED}
+    try:
+        run = json.loads((folder / RUN).read_bytes())
+        count = evaluations(folder)
+        step = min((count - 1) * run["stop"]["every"], run["stop"]["budget"]) if count else None
+        return flat | settings(run) | {"last_step": step}
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return flat
 
 
 def settings(run: dict[str, Any]) -> dict[str, Any]:
-    """The settings of a run, as `training.to_json` has them, in flat columns."""
-    flat: dict[str, Any] = {part: run[part]["name"] for part in ("task", "model", "optimizer")}
+    """The settings of a run, as `training.to_json` has them, in flat columns.
+
+    Parts that only a newer version has get columns too, whose names start with the part.
+    """
+    flat: dict[str, Any] = {part: run.get(part, {}).get("name") for part in ("task", "model", "optimizer")}
     flat["schedule"] = run.get("schedule", {}).get("name", "constant")
     for part in _PARTS:
         for name, value in run.get(part, {}).items():
             if name != "name":
                 flat[_column_of(run, part, name)] = _cell(value)
-    return flat | {name: run[name] for name in ("batch", "evaluation", "seed")}
+    for part in sorted(run.keys() - {*_PARTS, "schema", "batch", "evaluation", "seed"}):
+        values = run[part].items() if isinstance(run[part], dict) else [("", run[part])]
+        flat |= {f"{part}_{name}".rstrip("_"): _cell(value) for name, value in values}
+    return flat | {name: run.get(name) for name in ("batch", "evaluation", "seed")}
 
 
 def _column_of(run: dict[str, Any], part: str, name: str) -> str:
@@ -131,28 +154,70 @@ def _document(flat: dict[str, Any]) -> dict[str, Any]:
 
 
 def _cell(value: Any) -> Any:
-    return json.dumps(value) if isinstance(value, list) else value
+    return json.dumps(value) if isinstance(value, list | dict) else value
 
 
-def refresh(lab: Path, read: Callable[[str], RunFolder | None]) -> pa.Table:
-    """The current index of a lab, sorted by id.
+@final
+class Index:
+    """The index of a lab, as this process last saw it."""
 
-    Args:
-        lab: its folder.
-        read: reads the folder of one run; None if it is not done, or damaged.
-    """
-    now = _stamps(lab / "runs")
-    old = _load(lab)
-    indexed = dict(zip(*(old[name].to_pylist() for name in ("id", _STAMP)), strict=True))
-    kept = {name for name, stamp in indexed.items() if now.get(name) == stamp}
-    folders = ((stamp, read(name)) for name, stamp in now.items() if name not in kept)
-    fresh = [{**row(folder), _STAMP: stamp} for stamp, folder in folders if folder is not None]
-    if fresh or len(kept) < len(indexed):
-        stay = old.filter(pc.is_in(old["id"], pa.array(kept, pa.string())))  # pyright: ignore[reportAttributeAccessIssue]
-        old = _joined(stay, fresh).sort_by("id")
-        old = old.select(sorted(old.column_names, key=_group))
-        _save(lab, old)
-    return old.drop_columns([_STAMP])
+    def __init__(self, lab: Path):
+        self._lab = lab
+        self._table: pa.Table | None = None  # None before the first reading
+        self._left_out: dict[str, tuple[str, str]] = {}  # stamp and reason, by id
+        self._written = True  # whether the file, if there is one, has what the table has
+
+    @property
+    def left_out(self) -> dict[str, str]:
+        """Runs that are done and could not be read at the last refresh: why, by id."""
+        return {name: why for name, (_, why) in self._left_out.items()}
+
+    def refresh(self, read: Callable[[str], RunFolder | str | None], *, write: bool) -> pa.Table:
+        """The current index, sorted by id. A folder is read once, and again only after it was changed.
+
+        Args:
+            read: reads the folder of one run: its content, or why it is left out; None if it is not there any more.
+            write: whether to write the index to disk if that has an older one.
+        """
+        now = _stamps(self._lab / "runs")
+        old = _load(self._lab) if self._table is None else self._table
+        indexed = dict(zip(*(old[name].to_pylist() for name in ("id", _STAMP)), strict=True))
+        kept = {name for name, stamp in indexed.items() if now.get(name) == stamp}
+        left_out = {name: x for name, x in self._left_out.items() if now.get(name) == x[0]}
+        fresh = []
+        for name in sorted(now.keys() - kept - left_out.keys()):
+            match _row_or_reason(read(name)):
+                case str(why):
+                    left_out[name] = (now[name], why)
+                case dict(flat):
+                    fresh.append({**flat, _STAMP: now[name]})
+        if fresh or len(kept) < len(indexed):
+            stay = old.filter(pc.is_in(old["id"], pa.array(kept, pa.string())))  # pyright: ignore[reportAttributeAccessIssue]
+            old = _joined(stay, _table(fresh)).sort_by("id")
+            old = old.select(sorted(old.column_names, key=_group))
+            self._written = False
+        self._table, self._left_out = old, left_out
+        if write and not self._written:
+            _save(self._lab, old)
+            self._written = True
+        return old.drop_columns([_STAMP])
+
+
+def _row_or_reason(content: RunFolder | str | None) -> dict[str, Any] | str | None:
+    if not isinstance(content, RunFolder):
+        return content
+    try:
+        return row(content)
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        return f"its documents have another form ({type(error).__name__}: {error})"
+
+
+def with_unfinished(rows: list[dict[str, Any]], table: pa.Table) -> pa.Table:
+    """Rows of runs that are not done above an index."""
+    if not rows:
+        return table
+    both = _joined(_table(rows), table)
+    return both.select(sorted(both.column_names, key=_group))
 
 
 def _stamps(runs: Path) -> dict[str, str]:
@@ -175,42 +240,43 @@ def stamp(path: str) -> str:
 
 
 def _load(lab: Path) -> pa.Table:
-    """The index as it was last written; an empty one if it is absent or damaged."""
+    """The index as it was last written; an empty one if it is absent, damaged or of another version."""
     try:
         content = (lab / _NAME).read_bytes()
-        if (lab / _DIGEST).read_text() == _digest(content):
-            return _parquet.read(content)
+        before, after = _around_digest(content)
+        if content == _sealed(before, after):
+            return _parquet.read(content).replace_schema_metadata(None)
     except (OSError, ValueError):  # pyarrow's own errors are ValueErrors
         pass
-    return pa.table({"id": pa.array([], pa.string()), _STAMP: pa.array([], pa.string())})
+    return _EMPTY
 
 
 def _save(lab: Path, table: pa.Table) -> None:
-    """Write the index, if the lab can be written to. A power cut may break it; then it is rebuilt."""
+    """Write the index, if there is space. A power cut may break it; then it is rebuilt."""
     sink = pa.BufferOutputStream()
-    parquet.write_table(table, sink, compression="zstd")
-    content = sink.getvalue().to_pybytes()
-    if not is_lab(lab):
-        return
-    aside = lab / SCRATCH
+    sealed = table.replace_schema_metadata({"daybreak": _SEAL + b"0" * _DIGITS})
+    parquet.write_table(sealed, sink, compression="zstd")
+    content = _sealed(*_around_digest(sink.getvalue().to_pybytes()))
+    with suppress(OSError):
+        _files.write(lab / _NAME, content, lab / SCRATCH, lasting=False)
+
+
+def _around_digest(content: bytes) -> tuple[bytes, bytes]:
+    """What stands before and after the place of the digest in an index."""
+    at = content.rindex(_SEAL) + len(_SEAL)
+    return content[:at], content[at + _DIGITS :]
+
+
+def _sealed(before: bytes, after: bytes) -> bytes:
+    return before + _files.sha256(before + after).encode() + after
+
+
+def _joined(first: pa.Table, second: pa.Table) -> pa.Table:
+    """A table below another; columns are those of both."""
     try:
-        aside.mkdir(exist_ok=True)
-        _files.write(lab / _NAME, content, aside, lasting=False)
-        _files.write(lab / _DIGEST, _digest(content).encode(), aside, lasting=False)
-    except OSError:
-        pass
-
-
-def _digest(content: bytes) -> str:
-    return _files.sha256(f"index {VERSION}\n".encode() + content)
-
-
-def _joined(table: pa.Table, rows: list[dict[str, Any]]) -> pa.Table:
-    """Rows below a table; columns are those of both."""
-    try:
-        return pa.concat_tables([table, _table(rows)], promote_options="permissive")
+        return pa.concat_tables([first, second], promote_options="permissive")
     except (pa.ArrowInvalid, pa.ArrowTypeError):  # a column of numbers gets a text, or the like
-        return _table(table.to_pylist() + rows)
+        return _table(first.to_pylist() + second.to_pylist())
 
 
 def _table(rows: list[dict[str, Any]]) -> pa.Table:

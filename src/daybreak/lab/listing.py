@@ -8,9 +8,9 @@ from typing import Any
 import pyarrow as pa
 
 from daybreak.lab import index
+from daybreak.lab.result import OUTCOMES
 
 _LABEL = 12  # characters of a run's name: enough to distinguish thousands, and to name one to `runs show`
-_OUTCOMES = ("unfinished", "emerged", "censored", "diverged", "failed")
 _MEASURED = {
     "outcome": "outcome",
     "plateau": "plateau",
@@ -71,6 +71,6 @@ def summary(outcomes: list[str], condition: str = "") -> str:
         outcomes: of the runs.
         condition: which runs these are, to stand behind the number.
     """
-    parts = [f"{outcomes.count(x):,} {x}" for x in _OUTCOMES if x in outcomes]
+    parts = [f"{outcomes.count(x):,} {x}" for x in OUTCOMES if x in outcomes]
     number = f"{len(outcomes):,} run{'s' * (len(outcomes) != 1)}" if outcomes else "No runs"
     return f"{number}{condition}" + (f": {', '.join(parts)}" if parts else "")

@@ -8,11 +8,12 @@ measurement: the same record gives the same bytes.
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, final
+from typing import TYPE_CHECKING, Any, Literal, final, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from daybreak.errors import WorkError
 from daybreak.lab._files import sha256
 
 if TYPE_CHECKING:
@@ -20,14 +21,18 @@ if TYPE_CHECKING:
     from daybreak.training import Record, Run
 
 SCHEMA = 1
-End = Literal["emerged", "censored", "diverged", "failed"]
+End = Literal["emerged", "completed", "censored", "diverged", "failed"]
+UNFINISHED = "unfinished"
+OUTCOMES: tuple[str, ...] = (UNFINISHED, *get_args(End))
+
+_SEAL, _END = b',\n "sha256": "', b'"\n}\n'  # around the digest, which closes the document
 
 # From schema n to n + 1, for documents that older versions wrote.
 _UPGRADES: dict[int, Callable[[dict[str, Any]], dict[str, Any]]] = {}
 
 
 @final
-class DamageError(Exception):
+class DamageError(WorkError):
     """Something in a run's folder is not what was written; the message names it."""
 
 
@@ -44,7 +49,7 @@ class Result:
     Args:
         id: name of the run.
         outcome: how it ended.
-        plateau: at the level of the run's own stop rule; None if it failed.
+        plateau: at the level of the run's own stop rule; None if it failed, or if the stop rule has no level.
         last_step: steps of training; None if it failed.
         final: the single numbers of the last evaluation, `clean_loss` and so on; without those that are not finite.
         seconds: how long it took.
@@ -72,21 +77,31 @@ def from_document(document: dict[str, Any]) -> Result:
 
 
 def measurement(run: "Run", record: "Record") -> dict[str, Any]:
-    """The result of a record: outcome, plateau at the level of the run's stop rule, and the last row."""
+    """The result of a record: outcome, plateau at the level of the run's stop rule if it has one, and the last row."""
+    return {
+        "outcome": record.outcome,
+        "plateau": _plateau(run, record) if run.stop.level else None,
+        "last_step": int(record.steps[-1]),
+        "final": {name: _plain(curve[-1]) for name, curve in sorted(record.curves.items())},
+    }
+
+
+def _plateau(run: "Run", record: "Record") -> dict[str, Any]:
     from daybreak.training.watched import watched
 
     plateau = watched(run.stop.level, record.curves).plateau(record.steps, record.curves)
     low, high = plateau.bracket
     return {
-        "outcome": record.outcome,
-        "plateau": {
-            "length": plateau.length,
-            "censored": plateau.censored,
-            "bracket": [low, high if np.isfinite(high) else None],
-        },
-        "last_step": int(record.steps[-1]),
-        "final": {name: _plain(curve[-1]) for name, curve in sorted(record.curves.items())},
+        "length": plateau.length,
+        "censored": plateau.censored,
+        "bracket": [low, high if np.isfinite(high) else None],
     }
+
+
+def without_level(document: dict[str, Any]) -> dict[str, Any]:
+    """The document of a run whose stop rule has no level. Version 0.1.0 called such a run censored, and gave it a plateau."""
+    outcome = document["outcome"]
+    return document | {"outcome": "completed" if outcome == "censored" else outcome, "plateau": None}
 
 
 def failure(traceback: str) -> dict[str, Any]:
@@ -104,8 +119,8 @@ def _plain(values: ArrayLike) -> Any:
 
 def seal(document: dict[str, Any]) -> bytes:
     """The document as text, closed by its digest."""
-    body = json.dumps(document, indent=1, allow_nan=False)
-    return f'{body[:-2]},\n "sha256": "{sha256(body.encode())}"\n}}\n'.encode()
+    body = json.dumps(document, indent=1, allow_nan=False).encode()
+    return body[:-2] + _SEAL + sha256(body).encode() + _END
 
 
 def unseal(content: bytes) -> dict[str, Any]:
@@ -115,11 +130,12 @@ def unseal(content: bytes) -> dict[str, Any]:
         DamageError: the text is not what was written.
         NewerError: the text is undamaged, and of a newer schema.
     """
+    head, _, digest = content.rpartition(_SEAL)
+    body = head + b"\n}"
     try:
-        document = json.loads(content)
-        del document["sha256"]
-        if seal(document) != content:
+        if sha256(body).encode() + _END != digest:
             raise ValueError
+        document = json.loads(body)
         schema = document["schema"]
     except (ValueError, KeyError, TypeError, RecursionError):
         raise DamageError("result.json is not what was written") from None

@@ -7,21 +7,24 @@
     LAB/daybreak-lab.json                  marks the folder as a lab
     LAB/.daybreak-scratch/                 files being written
     LAB/damaged/<id>.<n>/                  folders with a file that is not what was written, and why.txt
-    LAB/index.parquet, index.sha256        derived, see `daybreak.lab.index`
+    LAB/index.parquet                      derived, see `daybreak.lab.index`
 
-Every file is written to `tmp` and moved into place in one step, `result.json` after the other files: a process may be
+Every file is written to the scratch folder and moved into place in one step, `result.json` after the other files: a process may be
 killed at any moment, and a run is done or not done. Against a power cut `result.json` is synced before it gets its
 name, and it contains the digests of the other files: if one of them did not reach the disk, that is noticed, and the run is
 trained again. A run with a checkpoint has cost time: its other files and its folder are synced too, before the checkpoint is
 removed. So a run costs one sync, a long one four (0.5 ms each on an idle disk, ten times that on a busy one). Only runs of the
 last seconds that were shorter than the time between two checkpoints can be lost.
 
-Readers need no lock. Two labs merge by copying `runs/*`.
+Readers need no lock and change nothing: no file, no folder, no time of a file. The one writer, who holds the lock and has
+called `open`, also writes the index and sets damaged folders aside. Two labs merge by copying `runs/*`.
 """
 
 import logging
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, final
@@ -31,8 +34,9 @@ from numpy.typing import NDArray
 
 from daybreak.errors import RequestError
 from daybreak.lab import _files, _folder, curves, index, result
-from daybreak.lab._folder import CHECKPOINT, CURVES, RESULT, RUN, RunFolder
-from daybreak.lab._marker import MARKER, SCRATCH, check_lab, ids, is_id, is_lab
+from daybreak.lab._folder import CHECKPOINT, CURVES, FILES, RESULT, RUN, RunFolder
+from daybreak.lab._marker import MARKER, SCRATCH, check_lab, ids, is_id
+from daybreak.lab.index import Index
 from daybreak.lab.provenance import device as this_device
 from daybreak.lab.provenance import provenance
 from daybreak.lab.result import DamageError, NewerError, Result
@@ -41,6 +45,10 @@ if TYPE_CHECKING:
     from daybreak.training import Record, Run
 
 _log = logging.getLogger("daybreak.lab")
+_PAUSE, _SHARE = (
+    10.0,
+    50,
+)  # a writer updates the index after 10 seconds, and after 50 times the time that it took, at least
 
 
 @final
@@ -49,22 +57,33 @@ class Saved:
     """A run as the lab keeps it.
 
     Args:
-        run: what was asked for.
+        settings: what was asked for, as plain data.
         record: what was measured; None if the run failed.
         result: its outcome, in short.
         document: all of `result.json`: provenance, and the traceback of a run that failed.
     """
 
-    run: "Run"
+    settings: dict[str, Any]
     record: "Record | None"
     result: Result
     document: dict[str, Any]
+
+    @cached_property
+    def run(self) -> "Run":
+        """What was asked for.
+
+        Raises:
+            RequestError: its task, its model or a setting is not known here.
+        """
+        from daybreak.training import from_json
+
+        return from_json(self.settings)
 
 
 @final
 @dataclass(frozen=True)
 class Damaged:
-    """A folder that was set aside, and why."""
+    """The folder of a run that cannot be read, where it was set aside or where it is, and why."""
 
     folder: Path
     why: str
@@ -72,16 +91,19 @@ class Damaged:
 
 @final
 class Lab:
-    """A directory of runs. Constructing it touches nothing. Reading needs no more; before writing, call `open` once."""
+    """A directory of runs. Constructing and reading it changes nothing. Before writing, call `open`; after it, `close`."""
 
     def __init__(self, path: Path | str):
         self.path = Path(path)
         self._runs = self.path / "runs"
         self._aside = self.path / SCRATCH
         self._damaged = self.path / "damaged"
+        self._index = Index(self.path)
+        self._writing = False
+        self._due = 0.0  # when the index on disk is next brought up to date, by the monotonic clock
 
     def open(self) -> "Lab":
-        """Make the folders, and remove incomplete files of killed writers.
+        """Make the folders, and remove incomplete files of killed writers. From now on damaged runs are set aside.
 
         Raises:
             RequestError: if the folder has other files in it and is not a lab, or cannot be written to.
@@ -93,7 +115,21 @@ class Lab:
             for part in self._aside.iterdir():
                 part.unlink(missing_ok=True)
             _files.write(self.path / MARKER, b'{"schema": 1}\n', self._aside, lasting=False)
+        self._index, self._writing, self._due = Index(self.path), True, time.monotonic() + _PAUSE
         return self
+
+    def close(self) -> None:
+        """Bring the index on disk up to date, so that readers are quick. From now on nothing is changed."""
+        if self._writing:
+            self.query()
+            self._writing = False
+
+    def update_index(self) -> None:
+        """While writing: bring the index on disk up to date, unless that was done a moment ago."""
+        if time.monotonic() >= self._due:
+            start = time.monotonic()
+            self.query()
+            self._due = time.monotonic() + max(_PAUSE, _SHARE * (time.monotonic() - start))
 
     def save(self, run: "Run", record: "Record", *, seconds: float, command: str, device: str | None = None) -> None:
         """Keep what a run has measured, and remove its checkpoint. A run that is already kept stays as it is.
@@ -155,15 +191,15 @@ class Lab:
 
         Raises:
             RequestError: no run has that name, or it is not done.
-            DamageError: it is not what was written, and was set aside.
+            DamageError: it is not what was written.
         """
-        from daybreak.training import Record, from_json
+        from daybreak.training import Record
 
         folder = self._finished(name)
         record = None
         if folder.curves is not None:
             record = Record(*curves.decode(folder.curves), folder.document["outcome"])
-        return Saved(from_json(folder.settings), record, result.from_document(folder.document), folder.document)
+        return Saved(folder.settings, record, result.from_document(folder.document), folder.document)
 
     def columns_of(self, name: str) -> dict[str, NDArray] | None:
         """The curves of a finished run as plain columns, `step`, `clean_loss`, `attention_1_2` and so on; None if it failed."""
@@ -174,15 +210,18 @@ class Lab:
         """The result of every run that is done, sorted by id."""
         return index.results(self.query())
 
-    def query(self, where: str | None = None) -> pa.Table:
+    def query(self, where: str | None = None, *, unfinished: bool = False) -> pa.Table:
         """The runs that are done, one row each, sorted by id; see `lab.index.row` for the columns.
 
-        Folders that are damaged are set aside, runs of a newer version are left out; both are reported.
+        Runs that are damaged or of a newer version are left out and reported; `damaged` names them.
 
         Args:
             where: one SQL expression over the columns, `task = 'recall' and N = 8 and outcome = 'emerged'`.
+            unfinished: whether runs that are not done come too, before the others, with the step that they have reached.
         """
-        table = index.refresh(self.path, self._row_of)
+        table = self._index.refresh(self._row_of, write=self._writing)
+        if unfinished:
+            table = index.with_unfinished([index.unfinished_row(self._runs / x) for x in self.unfinished()], table)
         if where is None or not table.num_rows:
             return table
         from daybreak.lab.query import select
@@ -201,7 +240,7 @@ class Lab:
         """The id of the one run, finished or not, that starts with `prefix`."""
         if not prefix:
             raise RequestError("an id must have at least one character: 'daybreak runs list' shows the ids.")
-        matches = sorted(x for x in (*self.query()["id"].to_pylist(), *self.unfinished()) if x.startswith(prefix))
+        matches = sorted(x for x in ids(self._runs) if x.startswith(prefix) and self._has_begun(x))
         lab = f"in lab {str(self.path)!r}"
         if not matches:
             raise RequestError(f"no run {lab} starts with {prefix!r}.")
@@ -211,14 +250,33 @@ class Lab:
             )
         return matches[0]
 
+    def is_done(self, name: str) -> bool:
+        """Whether the run of this id is done, as far as one can tell without reading it."""
+        return bool(index.stamp(f"{self._runs}/{name}/{RESULT}"))
+
     def unfinished(self) -> list[str]:
         """Ids of the runs that have started and are not done."""
-        left = [x for x in ids(self._runs) if not index.stamp(f"{self._runs}/{x}/{RESULT}")]
-        return sorted(x for x in left if (self._runs / x / RUN).exists())
+        left = [x for x in ids(self._runs) if not self.is_done(x)]
+        return sorted(x for x in left if self._has_begun(x))
 
     def damaged(self) -> list[Damaged]:
-        """Folders that were set aside."""
-        return [Damaged(why.parent, why.read_text(errors="replace")) for why in sorted(self._damaged.glob("*/why.txt"))]
+        """Folders that were set aside, and runs that the last `query` could not read."""
+        aside = [Damaged(x.parent, x.read_text(errors="replace")) for x in sorted(self._damaged.glob("*/why.txt"))]
+        return aside + [Damaged(self._runs / name, why) for name, why in sorted(self._index.left_out.items())]
+
+    def delete(self, name: str) -> list[Path]:
+        """Delete a run, finished or not: the files that a lab writes, and their folder if nothing else is in it.
+
+        Returns:
+            What else is in the folder, and stays.
+        """
+        folder = self._runs / name
+        for file in FILES:
+            (folder / file).unlink(missing_ok=True)
+        left = sorted(folder.iterdir())
+        if not left:
+            folder.rmdir()
+        return left
 
     def _commit(self, run: "Run", record: bytes | None, document: dict[str, Any], source: dict[str, Any]) -> None:
         from daybreak.training import canonical
@@ -250,7 +308,10 @@ class Lab:
 
     def _is_there(self, run: "Run") -> bool:
         """Whether the lab has a run that its index left out; raises for a run of a newer version."""
-        return bool(index.stamp(f"{self._runs}/{run.id}/{RESULT}")) and self.has(run)
+        return self.is_done(run.id) and self.has(run)
+
+    def _has_begun(self, name: str) -> bool:
+        return any((self._runs / name / file).exists() for file in (RUN, RESULT))
 
     def _has(self, name: str) -> bool:
         try:
@@ -260,7 +321,7 @@ class Lab:
         return folder is not None and folder.document["outcome"] != "failed"
 
     def _read(self, name: str) -> RunFolder | None:
-        """A run's folder if the run is done; a damaged one is set aside, and the error says where."""
+        """A run's folder if the run is done; a writer sets a damaged one aside, and the error says where."""
         try:
             return _folder.read(self._runs / name)
         except (FileNotFoundError, NotADirectoryError):
@@ -268,24 +329,32 @@ class Lab:
         except NewerError as error:
             raise RequestError(f"run {name} of lab {str(self.path)!r} cannot be read: {error}.") from None
         except DamageError as error:
-            sentence = f"run {name} of lab {str(self.path)!r} is damaged: {error}; {self._set_aside(name, str(error))}"
-            _log.warning(sentence)
-            raise DamageError(sentence) from None
+            raise DamageError(self._report(name, str(error))) from None
 
-    def _row_of(self, name: str) -> RunFolder | None:
-        """A run's folder for the index: one that cannot be read is reported and left out."""
+    def _row_of(self, name: str) -> RunFolder | str | None:
+        """A run's folder for the index; one that cannot be read is reported, and left out if it stays where it is."""
         try:
-            return self._read(name)
-        except DamageError:
+            return _folder.read(self._runs / name)
+        except (FileNotFoundError, NotADirectoryError):
             return None
-        except (RequestError, OSError) as error:
+        except DamageError as error:
+            self._report(name, str(error))
+            return str(error) if self.is_done(name) else None
+        except (NewerError, OSError) as error:
             _log.warning("run %s of lab %s is left out: %s", name, self.path, error)
-            return None
+            return str(error)
+
+    def _report(self, name: str, why: str) -> str:
+        """Log that a run is damaged, and set it aside when writing; returns the sentence."""
+        where = (
+            self._set_aside(name, why) if self._writing else "the next command that trains into this lab sets it aside"
+        )
+        sentence = f"run {name} of lab {str(self.path)!r} is damaged: {why}; {where}."
+        _log.warning(sentence)
+        return sentence
 
     def _set_aside(self, name: str, why: str) -> str:
-        """Move a run's folder to `damaged`, with a note; returns a sentence that says where."""
-        if not is_lab(self.path):
-            return "it was left where it is: the folder is not a lab"
+        """Move a run's folder to `damaged`, with a note; returns where it is now."""
         try:
             self._damaged.mkdir(exist_ok=True)
             target = next(x for n in count(1) if not (x := self._damaged / f"{name}.{n}").exists())

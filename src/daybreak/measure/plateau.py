@@ -1,5 +1,6 @@
 """How long until a curve crosses a level: a length, or "censored at n", never NaN."""
 
+import math
 from dataclasses import dataclass
 from typing import final
 
@@ -31,7 +32,11 @@ class Plateau:
     bracket: tuple[float, float]
 
     def __str__(self) -> str:
-        return f"censored at {self.length:g}" if self.censored else f"{self.length:g}"
+        """With no digit finer than a tenth of the bracket: `56`, not `55.9406`, if evaluations are 20 steps apart."""
+        width = self.bracket[1] - self.bracket[0]
+        if self.censored or not 0 < width < np.inf:
+            return f"{'censored at ' * self.censored}{self.length:g}"
+        return f"{self.length:.{max(0, -math.floor(math.log10(width / 10)))}f}"
 
 
 def plateau(

@@ -15,6 +15,7 @@ _PROBES = {
     "block_mass": "attention to each block, by head",
     "kl": "KL to the truncated truths",
 }
+_OTHERS = 6  # curves that are drawn of a run that has none of ours
 _KINDS = {"block_mass": "block", "kl": "blocks 1 to"}  # what the last index of a probe counts; of others it is the head
 
 
@@ -22,19 +23,20 @@ def learning_curves(records: Mapping[str, Record], plateaus: Mapping[str, float]
     """Draw what was measured along runs, by label.
 
     One run: clean and training-like data, every head, and the probes of its task. Several runs: clean data, and of each run
-    the head that attends most to relevant positions at the end.
+    the head that attends most to relevant positions at the end. A run that has none of these curves: the curves that it has.
 
     Args:
         records: by their label in the legend.
         plateaus: where the plateau of each ended, without those that did not emerge.
     """
-    titles = ["loss", _ATTENTION]
-    if any("clean_accuracy" in record.curves for record in records.values()):
-        titles.insert(1, "accuracy")
+    usual = {"loss": "clean_loss", "accuracy": "clean_accuracy", _ATTENTION: "attention"}
+    titles = [title for title, name in usual.items() if any(name in record.curves for record in records.values())]
     alone = next(iter(records.values())) if len(records) == 1 else None
-    probes = [] if alone is None else [name for name in _PROBES if name in alone.curves]
+    probes = {} if alone is None else {name: title for name, title in _PROBES.items() if name in alone.curves}
+    if alone is not None and not titles:
+        probes = {name: name for name in list(alone.curves)[:_OTHERS]}
     with look():
-        figure, axes = panels([*titles, *(_PROBES[name] for name in probes)], width=4.2, columns=3 if probes else None)
+        figure, axes = panels([*titles, *probes.values()], width=4.2, columns=3 if probes else None)
         drawn = dict(zip(titles, axes, strict=False))
         if alone is None:
             _several(drawn, records)
@@ -49,17 +51,19 @@ def learning_curves(records: Mapping[str, Record], plateaus: Mapping[str, float]
             for i, end in enumerate((plateaus or {}).values()):
                 ax.axvline(end, color=NEUTRAL, lw=0.8, ls=":", label=None if i else "plateau ends")
             ax.legend()
-        for ax in axes[1 : len(titles)]:
-            ax.set(ylim=(0, 1.03))
-        axes[0].set(yscale="log")
+        for title, ax in drawn.items():
+            ax.set(**({"yscale": "log"} if title == "loss" else {"ylim": (0, 1.03)}))
         return figure
 
 
 def _one(axes: dict[str, Axes], record: Record) -> None:
-    for score, ax in list(axes.items())[:-1]:
+    for score, ax in axes.items():
+        if score == _ATTENTION:
+            _probe(ax, record, "attention")
+            continue
         ax.plot(record.steps, record.curves[f"clean_{score}"], color=OURS, label="clean")
-        ax.plot(record.steps, record.curves[f"train_{score}"], "--", color=PAPER, label="like training")
-    _probe(axes[_ATTENTION], record, "attention")
+        if f"train_{score}" in record.curves:
+            ax.plot(record.steps, record.curves[f"train_{score}"], "--", color=PAPER, label="like training")
 
 
 def _shade(ax: Axes, record: Record) -> None:
@@ -74,6 +78,9 @@ def _shade(ax: Axes, record: Record) -> None:
 def _probe(ax: Axes, record: Record, name: str) -> None:
     """A line for every number of a probe; a colour for each layer, block of the task or reference."""
     curve = record.curves[name]
+    if curve.ndim == 1:
+        ax.plot(record.steps, curve, color=OURS, lw=1.0, label=name)
+        return
     values, kind = (np.moveaxis(curve, -1, 1), _KINDS[name]) if name in _KINDS else (curve, "layer")
     for i, colour in enumerate(shades(values.shape[1])):
         lines = values[:, i].reshape(len(record.steps), -1)
@@ -83,9 +90,10 @@ def _probe(ax: Axes, record: Record, name: str) -> None:
 
 def _several(axes: dict[str, Axes], records: Mapping[str, Record]) -> None:
     for (label, record), colour in zip(records.items(), shades(len(records)), strict=True):
-        for score, ax in list(axes.items())[:-1]:
+        for score, ax in axes.items():
             if f"clean_{score}" in record.curves:
                 ax.plot(record.steps, record.curves[f"clean_{score}"], color=colour, lw=1.2, label=label)
-        attention = record.curves["attention"].reshape(len(record.steps), -1)
-        best = attention[:, attention[-1].argmax()]
-        axes[_ATTENTION].plot(record.steps, best, color=colour, lw=1.2, label=label)
+        if "attention" in record.curves:
+            attention = record.curves["attention"].reshape(len(record.steps), -1)
+            best = attention[:, attention[-1].argmax()]
+            axes[_ATTENTION].plot(record.steps, best, color=colour, lw=1.2, label=label)

@@ -18,8 +18,11 @@ def forecast_picture(seen: Outlook, at: int) -> Figure:
             [seen.name, "attention to relevant positions", "forecast, as it was at each step"], width=4.2, height=3.2
         )
         _with_future(curve, seen, at)
-        attention.plot(seen.steps, seen.attention, color=OURS, lw=0.8, alpha=0.7)
-        attention.set(yscale="log", ylim=(None, 1.2))
+        if seen.attention.size:
+            attention.plot(seen.steps, seen.attention, color=OURS, lw=0.8, alpha=0.7)
+            attention.set(yscale="log", ylim=(None, 1.2))
+        else:
+            attention.text(0.5, 0.5, "not measured", transform=attention.transAxes, ha="center")
         _band(band, seen, at)
         for ax in (curve, attention):
             ax.axvline(at, color=NEUTRAL, lw=0.8)

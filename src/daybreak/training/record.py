@@ -6,7 +6,7 @@ from typing import Literal, final
 import numpy as np
 from numpy.typing import NDArray
 
-Outcome = Literal["emerged", "censored", "diverged"]
+Outcome = Literal["emerged", "completed", "censored", "diverged"]
 
 
 @final
@@ -19,7 +19,8 @@ class Record:
         curves: by name, one row per evaluation: `clean_loss`, `train_loss`, `clean_accuracy` and `train_accuracy` where the
             task has one, `attention` (layers, heads) to relevant positions and `entropy` (layers, heads); of a run with
             a schedule, `repetition`: the fraction of examples that repeat.
-        outcome: whether it emerged, spent its budget before that (censored), or diverged.
+        outcome: whether it emerged, spent its budget before that (censored), spent it as asked because its stop rule has no
+            level (completed), or diverged.
     """
 
     steps: NDArray[np.int64]

@@ -137,7 +137,7 @@ class _Watch:
         elif self.emerged_at is not None and step >= self.emerged_at * (1 + stop.margin):
             self.outcome = "emerged"
         elif step >= stop.budget:
-            self.outcome = "censored" if self.emerged_at is None else "emerged"
+            self.outcome = "emerged" if self.emerged_at is not None else "censored" if stop.level else "completed"
         else:
             self.control.see(step, row)
         self.next_step = next(self._ahead, step)

@@ -50,6 +50,9 @@ def watched(level: float, curves: Container[str]) -> Watched:
 
 
 def finite(curves: Mapping[str, NDArray]) -> int:
-    """The number of evaluations before the clean loss was first not finite: there, a run has diverged."""
-    is_finite = np.isfinite(curves["clean_loss"])
+    """The number of evaluations before the clean loss was first not finite: there, a run has diverged.
+
+    A record of another program may have no clean loss; then the clean accuracy counts.
+    """
+    is_finite = np.isfinite(curves["clean_loss" if "clean_loss" in curves else "clean_accuracy"])
     return is_finite.size if is_finite.all() else int(np.argmin(is_finite))

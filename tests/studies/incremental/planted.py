@@ -10,7 +10,7 @@ from daybreak.lab import Saved
 from daybreak.lab.result import Result
 from daybreak.studies import Findings, TrainedData
 from daybreak.studies._study import Scale, Tables
-from daybreak.training import Record, Run
+from daybreak.training import Record, Run, to_json
 
 NEVER = 1e9
 Times = Callable[[Run], tuple[float, float]]
@@ -49,7 +49,7 @@ def verdicts(name: str, times: Times, **how: Any) -> dict[str, str]:
 
 
 def _saved(run: Run, record: Record) -> Saved:
-    return Saved(run, record, Result(run.id, record.outcome, None, int(record.steps[-1]), {}, 1.0), {})
+    return Saved(to_json(run), record, Result(run.id, record.outcome, None, int(record.steps[-1]), {}, 1.0), {})
 
 
 def _record(run: Run, times: tuple[float, float], part: bool, best: float) -> Record:

@@ -127,8 +127,7 @@ def train_missing(
         return State(len(runs), len(runs))
     with closing(executor):
         executor.open()  # before the lab is touched: a wrong address must not create one
-        with locked(lab.path):
-            lab.open()
+        with locked(lab.path), closing(lab.open()):
             lab.tidy(runs)
             todo = lab.missing(todo)  # another sweep may have written until now
             state = State(len(runs), len(runs) - len(todo))
@@ -170,6 +169,7 @@ class _Driver:
                 if number in under_way:
                     self._handle(number, under_way[number], message)
             self._kill_silent_workers()
+            self.lab.update_index()
             self.on_change(self.state)
 
     def _queue(self, runs: dict[str, Run], operations: dict[str, float], failures: int = 0) -> None:

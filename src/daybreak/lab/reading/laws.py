@@ -11,10 +11,10 @@ from daybreak.errors import RequestError
 from daybreak.lab import index
 
 if TYPE_CHECKING:
+    from daybreak.lab.reading.progress import RunCurves
     from daybreak.lab.store import Lab
     from daybreak.measure import Law
     from daybreak.measure.law import Method
-    from daybreak.training import Run
 
 Table = dict[str, NDArray]
 
@@ -43,7 +43,7 @@ class FittedLaw:
 def table(lab: "Lab", where: str | None = None) -> Table:
     """The runs of a lab that a law can be fitted to: settings, `plateau`, `censored` and the number of the configuration.
 
-    Runs that failed or diverged have no plateau length, and are left out.
+    Runs that failed or diverged, and runs whose stop rule has no level, have no plateau length, and are left out.
     """
     columns = lab.columns(where)
     kept = columns["outcome"] != "diverged" if columns else np.array([])
@@ -117,7 +117,7 @@ class LawPrior:
     spread: float
 
 
-def prior(lab: "Lab", run: "Run", form: str | None = None) -> LawPrior:
+def prior(lab: "Lab", run: "RunCurves", form: str | None = None) -> LawPrior:
     """Fit a law to the finished runs of a lab that differ from a run only in seed and in the law's columns; predict the run.
 
     Args:
@@ -130,9 +130,8 @@ def prior(lab: "Lab", run: "Run", form: str | None = None) -> LawPrior:
     """
     from daybreak.lab.reading.published import published
     from daybreak.measure.form import parse
-    from daybreak.training import to_json
 
-    own = index.settings(to_json(run))
+    own = index.settings(run.settings)
     runs = table(lab)
     single = {name: np.array([own.get(name)]) for name in runs if name not in _NOT_SETTINGS}
     paper = published(single)

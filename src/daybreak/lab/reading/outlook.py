@@ -23,7 +23,7 @@ class Outlook:
         steps: of evaluation.
         values: of the curve that the stop rule watches.
         name: of that curve.
-        attention: to relevant positions, one column per head.
+        attention: to relevant positions, one column per head; none if it was not measured.
         level: value of the curve that counts as emerged.
         direction: in which the curve moves when it emerges.
         prior: median of the law of other runs, and the standard deviation of the logarithm; None without a law.
@@ -53,7 +53,7 @@ class Outlook:
             self.steps[rows],
             self.values[rows],
             self.level,
-            self.attention[rows],
+            self.attention[rows] if self.attention.size else None,
             direction=self.direction,
             prior=self.prior,
         )
@@ -69,8 +69,10 @@ def outlook(progress: "RunCurves", *, level: float | None = None, prior: tuple[f
     """
     from daybreak.training.watched import finite, watched
 
-    chosen = progress.run.stop.level if level is None else level
+    chosen = progress.stop.level if level is None else level
     rule = watched(chosen, progress.curves)
+    if rule.name not in progress.curves:
+        raise RequestError(f"run {progress.id} has no forecast: it has neither a clean accuracy nor a clean loss.")
     if not 0 < chosen < (1 if rule.direction == "up" else np.inf):
         why = (
             "the run's stop rule has none: give --level"
@@ -80,9 +82,9 @@ def outlook(progress: "RunCurves", *, level: float | None = None, prior: tuple[f
         raise RequestError(f"level = {chosen:g} is not allowed: {why}.")
     count = finite(progress.curves)
     if not count:
-        raise RequestError(f"run {progress.run.id} has no forecast: its clean loss was never finite.")
+        raise RequestError(f"run {progress.id} has no forecast: its clean loss was never finite.")
     plateau = rule.plateau(progress.steps, progress.curves)
-    attention = progress.curves["attention"][:count].reshape(count, -1).astype(np.float64)
+    attention = progress.heads[:count].reshape(count, progress.heads[0].size).astype(np.float64)
     return Outlook(
         progress.steps[:count],
         progress.curves[rule.name][:count].astype(np.float64),

@@ -3,55 +3,91 @@
 import json
 from dataclasses import dataclass
 from itertools import islice
-from typing import TYPE_CHECKING, final
+from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from daybreak.errors import RequestError
-from daybreak.lab._folder import RUN
+from daybreak.lab import _settings
+from daybreak.lab._folder import CHECKPOINT, RUN
 from daybreak.lab.curves import Curves
 
 if TYPE_CHECKING:
     from daybreak.lab.store import Lab
-    from daybreak.training import Run
+    from daybreak.training import Stop
 
 
 @final
 @dataclass(frozen=True)
 class RunCurves:
-    """A run as far as it got: to its end, or to its last checkpoint."""
+    """A run as far as it got: to its end, or to its last checkpoint.
 
-    run: "Run"
+    Args:
+        id: name of the run.
+        settings: what was asked for, as plain data. Its task or model may not be known here.
+        steps: of evaluation.
+        curves: by name. A run that something else recorded may have other ones than ours, and none of ours.
+        done: whether it is done.
+    """
+
+    id: str
+    settings: dict[str, Any]
     steps: NDArray[np.int64]
     curves: Curves
     done: bool
+
+    @property
+    def stop(self) -> "Stop":
+        """Its stop rule."""
+        return _settings.stop_rule(self.settings)
+
+    @property
+    def heads(self) -> NDArray[np.floating]:
+        """Attention to relevant positions: (evaluations, layers, heads); no heads if that was not measured."""
+        empty = np.zeros((self.steps.size, 1, 0), np.float32)
+        attention = self.curves.get("attention", empty)
+        return attention if attention.ndim == empty.ndim else attention.reshape(self.steps.size, 1, -1)
+
+
+def note(settings: dict[str, Any]) -> str:
+    """A sentence about a run that cannot be constructed here, such as one of a task that is not installed; else empty."""
+    what = _settings.unknown(settings)
+    return what and f"A record whose {what} is not known here."
 
 
 def run_curves(lab: "Lab", prefix: str) -> RunCurves:
     """The run whose name starts with a prefix, among those that are done and those that have begun."""
     name = lab.find(prefix)
-    return _unfinished(lab, name) if name in lab.unfinished() else _finished(lab, name)
+    return _finished(lab, name) if lab.is_done(name) else _unfinished(lab, name)
+
+
+def settings_of_unfinished(lab: "Lab", name: str) -> dict[str, Any]:
+    """What was asked for, of a run that is not done."""
+    try:
+        return dict(json.loads((lab.path / "runs" / name / RUN).read_bytes()))
+    except (OSError, ValueError, TypeError):
+        raise RequestError(f"run {name} has begun, and its {RUN} cannot be read.") from None
 
 
 def _finished(lab: "Lab", name: str) -> RunCurves:
     saved = lab.load(name)
     if saved.record is None:
         raise RequestError(f"run {name} failed and has no curves.")
-    return RunCurves(saved.run, saved.record.steps, saved.record.curves, True)
+    return RunCurves(name, saved.settings, saved.record.steps, saved.record.curves, True)
 
 
 def _unfinished(lab: "Lab", name: str) -> RunCurves:
-    from daybreak.training import DamagedCheckpoint, from_json
+    from daybreak.training import DamagedCheckpoint
     from daybreak.training.checkpoint import curves
 
-    run = from_json(json.loads((lab.path / "runs" / name / RUN).read_bytes()))
-    data = lab.load_checkpoint(run)
-    if data is None:
-        raise RequestError(f"run {name} has begun, and has no checkpoint yet.")
+    settings = settings_of_unfinished(lab, name)
     try:
-        measured = curves(run.id, data)
+        measured = curves(name, (lab.path / "runs" / name / CHECKPOINT).read_bytes())
+    except FileNotFoundError:
+        raise RequestError(f"run {name} has begun, and has no checkpoint yet.") from None
     except DamagedCheckpoint as damage:
         raise RequestError(str(damage)) from None
-    steps = np.array([*islice(run.stop.steps(), len(measured["clean_loss"]))], np.int64)
-    return RunCurves(run, steps, measured, False)
+    count = max(map(len, measured.values()), default=0)
+    steps = np.array([*islice(_settings.stop_rule(settings).steps(), count)], np.int64)
+    return RunCurves(name, settings, steps, measured, False)
