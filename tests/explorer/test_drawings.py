@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -12,10 +13,13 @@ from daybreak.errors import RequestError
 from daybreak.explorer import Workspace, figures
 from daybreak.explorer.app import VIEWS
 from daybreak.explorer.flows import FlowSetting, coarse_plateau, plateau
+from daybreak.explorer.forecast import ForecastState
 from daybreak.explorer.listing import run_page
 from daybreak.explorer.runs import smoothed
 from daybreak.explorer.runs_state import RunsState, pressed
+from daybreak.lab import Lab
 from tests.explorer.conftest import GOING, HTML
+from tests.lab import made
 
 
 @pytest.mark.parametrize("view", VIEWS.values(), ids=list(VIEWS))
@@ -63,6 +67,27 @@ def test_unfinished_runs_are_listed_with_their_settings(workspace: Workspace) ->
     with pytest.raises(RequestError, match="there is no column"):
         run_page(workspace.runs(), "", "-nothing", 1)
     assert run_page(workspace.runs(), "outcome = emerged", "-plateau", 99).number == 2, "the last page"
+
+
+def test_runs_of_unknown_tasks_are_shown_as_what_they_are(tmp_path: Path) -> None:
+    """One lab with all of them: no view fails, with any of them picked."""
+    lab = Lab(tmp_path / "lab").open()
+    made.fill(lab, 2)
+    names = {made.store(lab, settings, curves): (curves, what) for settings, curves, what in made.UNKNOWN}
+    workspace = Workspace(lab.path, tmp_path / "results")
+    for view in VIEWS.values():
+        with suppress(RequestError):  # the law of a mixed lab may be refused, in a sentence that the page shows
+            assert view.draw(workspace, view.state(), figures.LIGHT).figures.keys() == view.panels.keys()
+    for name, (curves, what) in names.items():
+        drawing = VIEWS["runs"].draw(workspace, RunsState(runs=(name,)), figures.LIGHT)
+        assert f"Run {name[:8]}: a record whose {what}" in str(drawing.text)
+        assert drawing.figures.keys() == VIEWS["runs"].panels.keys()
+        if curves.keys() & {"clean_loss", "clean_accuracy"}:
+            drawing = VIEWS["forecast"].draw(workspace, ForecastState(name, 50), figures.LIGHT)
+            assert f"A record whose {what}" in str(drawing.text)
+        else:
+            with pytest.raises(RequestError, match="has no forecast: it has neither"):
+                VIEWS["forecast"].draw(workspace, ForecastState(name, 50), figures.LIGHT)
 
 
 def test_buttons() -> None:

@@ -1,13 +1,18 @@
 """Runs and records made by hand: what a store keeps does not depend on how it was computed."""
 
+import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from daybreak.lab import Lab
+from daybreak.lab._files import sha256
+from daybreak.lab.curves import encode
+from daybreak.lab.result import seal
 from daybreak.models import Transformer
 from daybreak.tasks import Recall, SingleLocation
-from daybreak.training import Optimizer, Outcome, Record, Run, Stop
+from daybreak.training import Optimizer, Outcome, Record, Run, Stop, canonical
 
 SOURCE = {"seconds": 1.5, "command": "daybreak train", "device": "a test"}
 
@@ -51,3 +56,37 @@ def harm(path: Path, how: str, place: int) -> None:
         path.write_bytes(content)
     else:
         path.unlink()
+
+
+def store(lab: Lab, settings: dict[str, Any], curves: dict[str, np.ndarray]) -> str:
+    """Store a run that this version may not be able to construct, as another version or another program would."""
+    asked = json.dumps(settings, sort_keys=True, separators=(",", ":")).encode()
+    name, measured = sha256(asked)[:16], encode(record().steps, curves)
+    document = {"schema": 1, "id": name, "outcome": "emerged", "last_step": 780, "final": {}}
+    document |= {"plateau": {"length": 345.6, "censored": False, "bracket": [340.0, 360.0]}}
+    document |= {
+        "files": {"run.json": sha256(asked), "curves.parquet": sha256(measured)},
+        "provenance": {"seconds": 1.0},
+    }
+    folder = lab.path / "runs" / name
+    folder.mkdir()
+    (folder / "run.json").write_bytes(asked)
+    (folder / "curves.parquet").write_bytes(measured)
+    (folder / "result.json").write_bytes(seal(document))
+    return name
+
+
+_KNOWN = json.loads(canonical(run()))
+_CURVES = record().curves
+_OTHERS = {"validation_loss": _CURVES["clean_loss"], "accuracy_of_others": 1 - _CURVES["clean_loss"]}
+UNKNOWN = [
+    (_KNOWN | {"task": {"name": "needle", "T": 32, "hay": [1, 2]}}, _CURVES, "task 'needle'"),
+    (_KNOWN | {"model": {"name": "mamba"}}, {"clean_loss": _CURVES["clean_loss"]}, "model 'mamba'"),
+    (_KNOWN | {"task": _KNOWN["task"] | {"depth": 3}}, _CURVES, "setting 'depth' of the task"),
+    (_KNOWN | {"stop": _KNOWN["stop"] | {"patience": 3}}, _CURVES, "setting 'patience' of the stop"),
+    (_KNOWN | {"precision": {"kind": "bf16"}}, _CURVES, "setting 'precision' of the run"),
+    (_KNOWN | {"seed": 2**40}, _CURVES, "setting (seed = 1099511627776 is not allowed"),
+    ({"schema": 1, "name": "of a friend", "task": {"name": "observed"}}, _OTHERS, "task 'observed'"),
+    ({"schema": 1, "stop": _KNOWN["stop"]}, {"clean_accuracy": 1 - _CURVES["clean_loss"]}, "task"),
+]
+"""Runs that this version cannot construct: settings, curves, and what is not known."""

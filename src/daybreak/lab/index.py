@@ -71,7 +71,7 @@ def settings(run: dict[str, Any]) -> dict[str, Any]:
 
     Parts that only a newer version has get columns too, whose names start with the part.
     """
-    flat: dict[str, Any] = {part: run.get(part, {}).get("name") for part in ("task", "model", "optimizer")}
+    flat: dict[str, Any] = {part: run.get(part, {}).get("name", "unknown") for part in ("task", "model", "optimizer")}
     flat["schedule"] = run.get("schedule", {}).get("name", "constant")
     for part in _PARTS:
         for name, value in run.get(part, {}).items():
