@@ -12,6 +12,8 @@ from daybreak import _own, models, tasks
 from daybreak.cli import main
 from daybreak.errors import RequestError, UnknownKind
 from daybreak.lab import index
+from daybreak.lab.compute.messages import Job, decode, encode
+from daybreak.lab.compute.work import answers
 from daybreak.models import ToyAttention, Transformer
 from daybreak.tasks import SingleLocation
 from daybreak.training import Run, Stop, canonical, from_json, level_of, own_sources, to_json
@@ -77,6 +79,24 @@ def test_a_program_may_define_its_classes_itself() -> None:
 
     with pytest.raises(RequestError, match="must be defined in a file, at the top level"):
         to_json(Run(SingleLocation(T=4, d=2), Inside()))
+
+
+def test_a_worker_that_cannot_load_a_file_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    Path("needle.py").write_text(
+        f"{own.NEEDLE}\nimport os\nif os.environ.get('ELSEWHERE'):\n    raise ValueError('not here')\n"
+    )
+    job = encode(Job((Run(_needle(T=4), TOKENS),), {}, 30.0))
+    monkeypatch.setattr(_own, "_LOADED", {})  # as in another process
+    monkeypatch.setenv("ELSEWHERE", "1")
+    (message,) = map(decode, answers(job))
+    assert "needle.py, line 50: ValueError: not here." in message.traceback
+
+
+def test_a_program_is_not_run_again_by_workers(monkeypatch: pytest.MonkeyPatch) -> None:
+    run = Run(_needle(T=4), TOKENS)
+    monkeypatch.setitem(sys.modules, "__main__", sys.modules[type(run.task).__module__])
+    with pytest.raises(RequestError, match="define the class in a file of its own"):
+        own_sources([run])
 
 
 def test_what_a_file_prints_is_not_part_of_the_answer(capsys) -> None:

@@ -119,7 +119,12 @@ def identity(kind: type) -> dict[str, str]:
 
 def sources(kinds: Iterable[type]) -> list[Source]:
     """The texts that a worker needs for these classes, each once."""
-    needed = {x.source for x in map(_loaded, kinds) if not x.installed}
+    needed = {x.source: x.module for x in map(_loaded, kinds) if not x.installed}
+    if sys.modules["__main__"] in needed.values():
+        raise RequestError(
+            "workers would run this program again to get its task or model: define the class in a file of its own, and load "
+            "it with daybreak.tasks.find or daybreak.models.find."
+        )
     return sorted(needed)
 
 

@@ -16,7 +16,7 @@ SWEEP = """
 seeds = 2
 [task]
 name = "needle.py:Needle"
-T = [3, 4, 6, 8]
+T = [3, 4, 8]
 V = 4
 [model]
 name = "bag.py:Bag"
@@ -81,7 +81,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = own.write(tmp_path_factory.mktemp("own"))
     (folder / "needle.toml").write_text(SWEEP)
     done = _answer(folder, "sweep", "needle.toml", "--workers", "2", "--retries", "0")
-    assert done["outcomes"] == {"emerged": 8}
+    assert done["outcomes"] == {"emerged": 6}
     return folder
 
 
@@ -104,7 +104,7 @@ def test_its_lab_is_read_without_the_files_and_without_executing_them(folder: Pa
     answers = json.loads(done.stdout)
     assert answers["loaded"] == []
     assert {(x["task"], x["model"], x["V"], x["scale"]) for x in answers["runs"]} == {("Needle", "Bag", 4, 0.01)}
-    assert {x["T"] for x in answers["runs"]} == {3, 4, 6, 8}
+    assert {x["T"] for x in answers["runs"]} == {3, 4, 8}
     assert answers["show"]["run"]["task"] | {"source": ""} == {"name": "Needle", "source": "", "T": 8, "V": 4}
     assert answers["show"]["curves"]["clean_accuracy"][-1] > 0.3
     assert "is not known here" in done.stderr
@@ -119,7 +119,10 @@ def test_its_lab_is_read_without_the_files_and_without_executing_them(folder: Pa
 @pytest.mark.slow
 def test_a_ray_cluster_gets_the_files_with_the_work(folder: Path) -> None:
     """To the same bits as the workers of this machine."""
-    _run(folder, *COMMAND, "sweep", "needle.toml", "--executor", "ray", "--workers", "2", "--lab", "ray", "--json")
+    done = _run(
+        folder, *COMMAND, *["sweep", "needle.toml", "--executor", "ray", "--workers", "2", "--lab", "ray", "--json"]
+    )
+    assert all(" of 6 runs" in line for line in done.stderr.splitlines()), "only progress, on a slow machine"
     assert measurements(folder / "ray") == measurements(folder / "lab")
 
 
@@ -134,7 +137,7 @@ def test_an_installed_package_offers_them_by_name(folder: Path, tmp_path: Path) 
     (about / "METADATA").write_text("Metadata-Version: 2.1\nName: my-package\nVersion: 1.0\n")
     points = "[daybreak.tasks]\nneedle = my_package:Needle\nrecall = my_package:Nothing\n"
     (about / "entry_points.txt").write_text(f"{points}[daybreak.models]\nbag = my_package.bag:Bag\n")
-    text = SWEEP.replace("needle.py:Needle", "needle").replace("bag.py:Bag", "bag").replace("[3, 4, 6, 8]", "4")
+    text = SWEEP.replace("needle.py:Needle", "needle").replace("bag.py:Bag", "bag").replace("[3, 4, 8]", "4")
     (tmp_path / "installed.toml").write_text(text)
     path = str(tmp_path / "site")
     done = _answer(tmp_path, "sweep", "installed.toml", "--workers", "1", "--retries", "0", PYTHONPATH=path)

@@ -262,7 +262,9 @@ def chosen(options: list[str]) -> tuple[type, str, list[str]]:
     task, model = options[0] if options else "", _value("--model", options)
     is_own = ":" in task or task.endswith(".py") or task in installed("task")
     if not is_own and (model is None or task not in _TASKS):
-        return Train, "daybreak train", options
+        names = ", ".join(installed("task"))
+        about = f"{Train.__doc__}\n\nInstalled tasks: {names}" if names else Train.__doc__
+        return type("Train", (Train,), {"__doc__": about}), "daybreak train", options
     with located():
         parts = [] if model is None else [("model", *_with_default(models.find(model)))]
         if is_own:
