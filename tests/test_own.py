@@ -22,7 +22,10 @@ from tests import own
 TOKENS = Transformer(layers=1, heads=1, width=4, head_width=4, mlp=0)
 
 
-class Plain(ToyAttention):
+Toy: Any = ToyAttention
+
+
+class Plain(Toy):
     """A model that a program defines itself, in this file."""
 
 
@@ -74,7 +77,7 @@ def test_a_program_may_define_its_classes_itself() -> None:
     assert to_json(run)["model"]["source"] == _own.Source("", Path(__file__).read_bytes()).digest
     assert from_json(to_json(run)) == run
 
-    class Inside(ToyAttention):
+    class Inside(Toy):
         pass
 
     with pytest.raises(RequestError, match="must be defined in a file, at the top level"):

@@ -24,7 +24,6 @@ class UnknownKind(RequestError):  # noqa: N818
         self.what = what
 
 
-@final
 class WorkError(RuntimeError):
     """A valid request whose work cannot be done, for example because the disk is full.
 

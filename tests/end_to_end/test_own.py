@@ -56,14 +56,14 @@ print(json.dumps(answers))
 """
 
 
-def _run(folder: Path, *line: str, timeout: int = 300, **environment: str) -> subprocess.CompletedProcess[str]:
+def _run(folder: Path, *line: str, **environment: str) -> subprocess.CompletedProcess[str]:
     done = subprocess.run(
         line,
         cwd=folder,
         env={**os.environ, **environment},
         capture_output=True,
         text=True,
-        timeout=timeout,
+        timeout=300,
         check=False,
     )
     assert done.returncode == 0, done.stderr
