@@ -95,18 +95,23 @@ def _parse(name: str, *options: str) -> Any:
         )
     import tyro
 
-    module = import_module(f"daybreak.cli.{name}")
-    verb, prog, rest = getattr(module, name.capitalize()), f"daybreak {name}", list(options)
-    if hasattr(module, "chosen"):  # its options depend on what the first ones name
-        verb, prog, rest = module.chosen(rest)
+    verb, prog, left = _reader(name, list(options))
     refusal = io.StringIO()
     try:
         with redirect_stderr(refusal):
-            return tyro.cli(verb, prog=prog, args=rest)
+            return tyro.cli(verb, prog=prog, args=left)
     except SystemExit as stop:
         if not stop.code:
             raise
         raise RequestError(_sentence(refusal.getvalue())) from None
+
+
+def _reader(name: str, options: list[str]) -> tuple[type, str, list[str]]:
+    """What reads the options of a verb, the command so far, and the options left; a verb may choose by what they name."""
+    module = import_module(f"daybreak.cli.{name}")
+    if hasattr(module, "chosen"):
+        return module.chosen(options)
+    return getattr(module, name.capitalize()), f"daybreak {name}", options
 
 
 def _sentence(message: str) -> str:
