@@ -93,7 +93,7 @@ def measure(folder: Path, runs: int, moves: int) -> dict[str, float]:
     lab = Lab(folder / "lab").open()
     for made, record in map(run, range(runs)):
         lab.save(made, record, seconds=1.0, command="bench", device="none")
-    lab.query()
+    lab.close()
     with command(lab.path) as (url, process, start), chromium() as browser:
         browser.set_script_timeout(300)
         page = Page(browser, url)

@@ -3,6 +3,7 @@
 import io
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -45,3 +46,20 @@ def test_columns_are_named_by_layer_and_head() -> None:
 def test_names_that_would_not_come_back_are_refused(name: str) -> None:
     with pytest.raises(ValueError, match="a curve cannot be called"):
         curves.encode(np.arange(2), {name: np.zeros(2, np.float32)})
+
+
+def test_columns_of_other_programs_are_curves_of_their_name() -> None:
+    """Also where a number at the end does not make them an array."""
+    given_columns = {
+        "loss": [1.0, 2],
+        "loss_1": [3.0, 4],
+        "head_2": [5.0, 6],
+        "lossA/val 0": [7, 8],
+        "a_99999999": [9, 9.5],
+    }
+    sink = io.BytesIO()
+    parquet.write_table(pa.table({"step": [0, 10], **given_columns}), sink)
+    steps, read = curves.decode(sink.getvalue())
+    assert steps.tolist() == [0, 10]
+    assert {name: x.tolist() for name, x in read.items()} == given_columns
+    assert curves.columns(steps, read).keys() == {"step", *given_columns}

@@ -143,3 +143,17 @@ def test_what_is_no_curve_is_refused(steps, values, options, sentence, as_a_user
     with pytest.raises(RequestError) as error:
         plateau(steps, values, **({"level": 0.5} | options))
     assert sentence in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("length", "bracket", "text"),
+    [
+        (55.9406, (40, 60), "56"),
+        (12345.678, (12000, 13000), "12346"),
+        (55.9406, (55, 56), "55.9"),
+        (0.123456, (0.12, 0.125), "0.1235"),
+        (2.5, (2.5, 2.5), "2.5"),
+    ],
+)
+def test_as_text_it_has_no_digit_that_its_bracket_does_not_support(length: float, bracket: tuple, text: str) -> None:
+    assert str(measure.Plateau(length, False, bracket)) == text

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from daybreak.errors import RequestError
+from daybreak.errors import RequestError, UnknownKind
 from daybreak.models import MinimalAttention, ToyAttention, Transformer
 from daybreak.tasks import MarkovChain, SingleLocation
 from daybreak.training import Optimizer, Run, Stop, from_json, shape, to_json, train
@@ -97,3 +97,19 @@ def test_a_seed_that_no_network_can_be_drawn_from_is_refused(seed: int) -> None:
     with pytest.raises(RequestError, match=f"seed = {seed} is not allowed: it must lie between"):
         Run(SingleLocation(T=8, d=4), Transformer(), seed=seed)
     assert Run(SingleLocation(T=8, d=4), Transformer(), seed=2**31 - 1).seed == 2**31 - 1
+
+
+@pytest.mark.parametrize(
+    ("change", "what"),
+    [
+        ({"task": {"name": "needle"}}, "task 'needle'"),
+        ({"model": {"name": "mamba", "width": 3}}, "model 'mamba'"),
+        ({"model": {}}, "model"),
+        ({"optimizer": {"name": "adam", "shampoo": 1}}, "setting 'shampoo' of the optimizer"),
+        ({"precision": "bf16"}, "setting 'precision' of the run"),
+    ],
+)
+def test_what_is_not_known_here_is_named(change: dict, what: str) -> None:
+    with pytest.raises(UnknownKind, match=f"{what} is not known here: install the extension .* or update") as unknown:
+        from_json(to_json(Run(SingleLocation(T=4, d=2), Transformer())) | change)
+    assert unknown.value.what == what

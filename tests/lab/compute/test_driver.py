@@ -12,6 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from pyarrow import parquet
 
 from daybreak.errors import RequestError, WorkError
 from daybreak.lab import Lab
@@ -50,6 +51,11 @@ def _result(lab: Path, run: Run) -> dict:
     return json.loads((lab / "runs" / run.id / "result.json").read_text())
 
 
+def _indexed(lab: Path) -> set[str]:
+    """The runs in the index on disk."""
+    return {*parquet.read_table(lab / "index.parquet")["id"].to_pylist()}
+
+
 def test_what_exists_is_not_run_again(undisturbed: Path, programs: Path, tmp_path: Path) -> None:
     lab = tmp_path / "lab"
     shutil.copytree(undisturbed, lab)
@@ -59,6 +65,7 @@ def test_what_exists_is_not_run_again(undisturbed: Path, programs: Path, tmp_pat
     state = carry_out(lab, programs)
     assert (state.total, state.existing, state.outcomes.total()) == (24, 22, 2)
     assert measurements(lab) == measurements(undisturbed)
+    assert _indexed(lab) == {run.id for run in RUNS}
     left_behind = lab / "runs" / RUNS[5].id / "checkpoint.safetensors"
     left_behind.write_bytes(b"of a driver that was killed between a result and the end of its checkpoint")
     again = carry_out(lab, programs)
@@ -141,6 +148,7 @@ def test_interrupted_it_says_what_is_safe(programs: Path, tmp_path: Path) -> Non
         f"Interrupted: {done} of 24 runs are safe in lab {str(tmp_path)!r}. Run the same command again to go on."
     )
     assert not _workers()
+    assert len(_indexed(tmp_path)) == done, "readers find a fresh index"
 
 
 def test_a_lab_in_use_is_refused(tmp_path: Path) -> None:
