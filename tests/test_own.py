@@ -14,6 +14,7 @@ from daybreak.errors import RequestError, UnknownKind
 from daybreak.lab import index
 from daybreak.lab.compute.messages import Job, decode, encode
 from daybreak.lab.compute.work import answers
+from daybreak.lab.sweeps import sweep
 from daybreak.models import ToyAttention, Transformer
 from daybreak.tasks import SingleLocation
 from daybreak.training import Run, Stop, canonical, from_json, level_of, own_sources, to_json
@@ -115,6 +116,38 @@ def test_what_a_file_prints_is_not_part_of_the_answer(capsys) -> None:
 def test_its_level_is_between_a_guess_and_the_best() -> None:
     assert level_of(_needle(V=4)) == 0.625
     assert level_of(SingleLocation(T=4, d=2)) == pytest.approx(0.1)
+
+
+GRIDS = """
+seeds = 2
+[task]
+name = "needle.py:Needle"
+V = 4
+[model]
+name = "transformer"
+width = 8
+[[grid]]
+[grid.task]
+T = [4, "2 * V"]
+[[grid]]
+[grid.model]
+name = "bag.py:Bag"
+scale = 0.5
+[grid.stop]
+level = 0.3
+"""
+
+
+def test_a_sweep_finds_them_in_its_own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "inside").mkdir()
+    Path("grids.toml").write_text(GRIDS)
+    monkeypatch.chdir(tmp_path / "inside")
+    runs: list[Any] = sweep.read(Path("..") / "grids.toml")
+    seen = [(run.task.T, type(run.model).__name__, run.stop.level) for run in runs if not run.seed]
+    assert seen == [(4, "Transformer", 0.625), (8, "Transformer", 0.625), (16, "Bag", 0.3)]
+    Path("../needle.py").write_text(own.NEEDLE.replace("(self.T,), 0", "(self.T,), nought"))
+    with pytest.raises(RequestError, match=r"needle.py, line 33: NameError: name 'nought' is not defined\."):
+        sweep.read(Path("..") / "grids.toml")
 
 
 REFUSED = {
