@@ -119,7 +119,12 @@ def identity(kind: type) -> dict[str, str]:
 
 def sources(kinds: Iterable[type]) -> list[Source]:
     """The texts that a worker needs for these classes, each once."""
-    needed = {x.source for x in map(_loaded, kinds) if not x.installed}
+    needed = {x.source: x.module for x in map(_loaded, kinds) if not x.installed}
+    if sys.modules["__main__"] in needed.values():
+        raise RequestError(
+            "workers would run this program again to get its task or model: define the class in a file of its own, and load "
+            "it with daybreak.tasks.find or daybreak.models.find."
+        )
     return sorted(needed)
 
 
@@ -237,12 +242,12 @@ def _imported(what: str, point: EntryPoint, base: type[Base]) -> type[Base]:
 def _loaded(kind: type) -> _Loaded:
     """The module that defines a class; one that a Python program has imported itself is read from its file."""
     module = sys.modules.get(kind.__module__)
+    file = getattr(module, "__file__", None)
+    if module is None or file is None or vars(module).get(kind.__name__) is not kind:
+        raise RequestError(f"{kind.__name__} is not allowed: its class must be defined in a file, at the top level.")
     found = next((x for x in _LOADED.values() if x.module is module), None)
     if found is not None:
         return found
-    file = getattr(module, "__file__", None)
-    if file is None or vars(module).get(kind.__name__) is not kind:
-        raise RequestError(f"{kind.__name__} is not allowed: its class must be defined in a file, at the top level.")
     source = Source(Path(file).name, Path(file).read_bytes())
     return _LOADED.setdefault(source.digest, _Loaded(module, source, False))
 
@@ -259,7 +264,7 @@ def _checked(what: str, name: str, base: type[Base], loaded: _Loaded) -> type[Ba
     if not _is_kind(kind, base):
         raise RequestError(f"{name!r} in {file} is not a {what}: it must be a class derived from {article}.")
     if isabstract(kind):
-        missing = " and ".join(sorted(kind.__abstractmethods__))
+        missing = ", ".join(sorted(kind.__abstractmethods__))
         raise RequestError(f"{name!r} in {file} is not a {what} yet: it does not define {missing}.")
     _check_fields(kind, file)
     return kind

@@ -16,6 +16,7 @@ from daybreak.errors import RequestError
 from daybreak.lab import Lab, index, result
 from daybreak.lab._files import sha256
 from daybreak.lab.index import SHARED
+from daybreak.lab.query import select
 from daybreak.models import MODELS
 from daybreak.tasks import TASKS, SingleLocation
 from daybreak.training import Optimizer, Run, Stop, canonical
@@ -235,6 +236,14 @@ def test_what_is_not_a_condition_on_runs_is_refused_in_one_sentence(lab: Lab, wh
         lab.query(where)
     assert "\n" not in str(refused.value)
     del secret
+
+
+def test_columns_that_differ_in_case_only_are_not_confused() -> None:
+    """Two tasks of somebody's own may have such fields; DuckDB would silently take the first."""
+    table = pa.table({"id": ["a", "b"], "q": [1, None], "Q": [None, 5], "T": [4, 4]})
+    assert select(table, "T = 4").equals(table)
+    with pytest.raises(RequestError, match="SQL does not tell the columns q and Q apart"):
+        select(table, "Q = 5")
 
 
 def test_a_run_with_a_number_of_more_than_64_bits_does_not_hide_the_others(lab: Lab) -> None:

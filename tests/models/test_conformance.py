@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from daybreak.errors import RequestError
-from daybreak.models import MODELS, AnyModel, Interface, MinimalAttention, Output, ToyAttention, Transformer
+from daybreak.models import MODELS, AnyModel, Interface, MinimalAttention, Output, ToyAttention, Transformer, check
 
 VECTORS = Interface(length=7, features=5, tokens=None, outputs=3, reads=(6,))
 TOKENS = Interface(length=7, features=None, tokens=11, outputs=11, reads=(4, 5, 6))
@@ -58,14 +58,12 @@ def _warm(model: AnyModel, interface: Interface, seed: int = 1):
 
 @each_case
 def test_shapes_and_attention(model: AnyModel, interface: Interface) -> None:
+    check(model, interface)
     parameters = _warm(model, interface)
     output = _apply(model, parameters, _inputs(interface)[0], interface, attention=True)
-    assert output.values.shape == (len(interface.reads), interface.outputs)
     assert output.attention is not None
     for pattern in output.attention:
-        assert pattern.shape[2] == interface.length
         np.testing.assert_allclose(pattern.sum(axis=2), 1, rtol=1e-5)
-    assert _apply(model, parameters, _inputs(interface)[0], interface).attention is None
 
 
 @each_case

@@ -153,10 +153,7 @@ def _parse(name: str, *options: str) -> Any:
             raise RequestError(f"the value after {option} is empty: give one, or leave it out.")
     import tyro
 
-    module = import_module(f"daybreak.cli.{name}")
-    verb, prog, rest = getattr(module, name.capitalize()), f"daybreak {name}", list(options)
-    if hasattr(module, "chosen"):  # its options depend on what the first ones name
-        verb, prog, rest = module.chosen(rest)
+    verb, prog, rest = _reader(name, list(options))
 
     def ask(*options: str) -> Any:
         return tyro.cli(verb, prog=prog, args=options)
@@ -193,6 +190,14 @@ def _columns(count: int) -> Iterator[None]:
         del os.environ["COLUMNS"]
         if usual is not None:
             os.environ["COLUMNS"] = usual
+
+
+def _reader(name: str, options: list[str]) -> tuple[type, str, list[str]]:
+    """What reads the options of a verb, the command so far, and the options left; a verb may choose by what they name."""
+    module = import_module(f"daybreak.cli.{name}")
+    if hasattr(module, "chosen"):
+        return module.chosen(options)
+    return getattr(module, name.capitalize()), f"daybreak {name}", options
 
 
 def _fail(sentence: str, code: int) -> int:

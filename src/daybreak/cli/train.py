@@ -285,7 +285,9 @@ def chosen(options: list[str]) -> tuple[type, str, list[str]]:
     task, model = options[0] if options else "", _value("--model", options)
     is_own = ":" in task or task.endswith(".py") or task in installed("task")
     if not is_own and (model is None or task not in _TASKS):
-        return Train, "daybreak train", options
+        names = ", ".join(installed("task"))
+        about = f"{Train.__doc__}\n\nInstalled tasks: {names}" if names else Train.__doc__
+        return type("Train", (Train,), {"__doc__": about}), "daybreak train", options
     with located():
         parts = [] if model is None else [("model", *_with_default(models.find(model)))]
         if is_own:
@@ -299,15 +301,17 @@ def chosen(options: list[str]) -> tuple[type, str, list[str]]:
 
 def _parts_of_own(kind: type) -> list[tuple[Any, ...]]:
     """The task, and the stop rule with the level of its default, for the help."""
-    _, *default = task = _with_default(kind)
-    stops = [("stop", Stop, field(default=Stop(level=level_of(default[0].default))))] if default else []
-    return [("task", *task), *stops]
+    task = _with_default(kind)
+    if len(task) == 1:
+        return [("task", *task)]
+    stop = Stop(level=level_of(kind()))
+    return [("task", *task), ("stop", Stop, field(default_factory=lambda: stop))]
 
 
 def _with_default(kind: type) -> tuple[Any, ...]:
     """A class and, if no field needs a value, what it is by default."""
     needed = any(x.default is MISSING and x.default_factory is MISSING for x in fields(kind))
-    return (kind,) if needed else (kind, field(default=kind()))
+    return (kind,) if needed else (kind, field(default_factory=kind))
 
 
 def _about(kind: type) -> str:

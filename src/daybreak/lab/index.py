@@ -31,7 +31,6 @@ SHARED = frozenset({"weights"})
 """Fields that more than one part of a run has: the names of their columns start with the part, `model_weights`."""
 
 _MEASURED = ("outcome", "plateau", "censored", "plateau_low", "plateau_high", "last_step")
-_PARTS = ("task", "model", "optimizer", "stop", "schedule")
 _STAMP = "stamp"
 _NAME = "index.parquet"
 _SEAL = f"daybreak index {VERSION} sha256 ".encode()  # before the digest, in the metadata of the file
@@ -78,8 +77,8 @@ def settings(run: dict[str, Any]) -> dict[str, Any]:
             if name != "name":
                 flat[_column_of(run, part, name)] = _cell(value)
     for part in sorted(run.keys() - {*_PARTS, "schema", "batch", "evaluation", "seed"}):
-        others = run[part].items() if isinstance(run[part], dict) else [("", run[part])]
-        flat |= {f"{part}_{name}".rstrip("_"): _cell(value) for name, value in others}
+        values = run[part].items() if isinstance(run[part], dict) else [("", run[part])]
+        flat |= {f"{part}_{name}".rstrip("_"): _cell(value) for name, value in values}
     return flat | {name: run.get(name) for name in ("batch", "evaluation", "seed")}
 
 
@@ -88,15 +87,19 @@ def _column_of(run: dict[str, Any], part: str, name: str) -> str:
 
     A part with a `source` is not built in, and its fields may have any name.
     """
-    means_another = name in SHARED or name == "source"
-    if "source" in run[part] and not means_another:
-        other = run.get({"task": "model", "model": "task"}.get(part, ""), {})
-        means_another = (
-            (name.lower() in _taken() and name not in _built_in(part))
-            or name.startswith(("final_", "task_", "model_"))
-            or ("source" in other and name.lower() in map(str.lower, other))
-        )
-    return f"{part}_{name}" if means_another else name
+    if "source" not in run[part]:
+        return f"{part}_{name}" if name in SHARED else name
+    other = {"task": "model", "model": "task"}.get(part, "")
+    of_both = "source" in run.get(other, {}) and any(
+        x.lower() == name.lower() and not _is_taken(other, x) for x in run[other]
+    )
+    return f"{part}_{name}" if of_both or _is_taken(part, name) else name
+
+
+def _is_taken(part: str, name: str) -> bool:
+    """Whether a column of this name has another meaning than a field of such a part."""
+    prefixed = name in SHARED or name == "source" or name.startswith(("final_", "task_", "model_"))
+    return prefixed or (name.lower() in _taken() and name not in _built_in(part))
 
 
 @cache

@@ -1,6 +1,7 @@
 """Select rows of the index by a condition in SQL."""
 
 import re
+from collections import Counter
 from threading import Timer
 
 import duckdb
@@ -31,11 +32,12 @@ def select(table: pa.Table, where: str) -> pa.Table:
     Raises:
         RequestError: it is not one expression, names an unknown column, or reads anything but the table.
     """
+    _check_cases(table, where)
     with duckdb.connect(config=_SEALED) as database:
         timer = Timer(LONGEST, database.interrupt)
         timer.start()
         try:
-            return database.from_arrow(table).filter(where).to_arrow_table()
+            return database.from_arrow(table).filter(where).to_arrow_table().rename_columns(table.column_names)
         except duckdb.InterruptException:
             why = f"it takes longer than {LONGEST:g} seconds"
         except duckdb.Error as error:
@@ -55,3 +57,12 @@ def _why(message: str, columns: list[str]) -> str:
     near = nearest(unknown[1], columns)
     hint = f"perhaps you meant {near!r}" if near else f"there are {', '.join(columns)}"
     return f"there is no column {unknown[1]!r}; {hint}"
+
+
+def _check_cases(table: pa.Table, where: str) -> None:
+    """Refuse a name that is two columns to SQL, such as q and Q of two tasks of somebody's own."""
+    counts = Counter(name.lower() for name in table.column_names)
+    for name in re.findall(r"\w+", where):
+        if counts[name.lower()] > 1:
+            both = " and ".join(x for x in table.column_names if x.lower() == name.lower())
+            raise RequestError(f"where = {where!r} is not allowed: SQL does not tell the columns {both} apart.")

@@ -4,6 +4,7 @@ A model of your own is a class derived from `Model`, in a file that you name: `f
 """
 
 from pathlib import Path
+from typing import Any
 
 from daybreak import _own
 from daybreak._check import as_float as as_float
@@ -27,7 +28,7 @@ MODELS: dict[str, type[AnyModel]] = {"transformer": Transformer, "minimal": Mini
 """Models by their name in the command."""
 
 
-def find(name: str, folder: Path = Path()) -> type[AnyModel]:
+def find(name: str, folder: Path = Path()) -> type[Any]:
     """The class of a model: one of `MODELS`, an installed one (entry point `daybreak.models`), or one in a file.
 
     Args:

@@ -40,7 +40,7 @@ TASKS: dict[str, type[Task[Any]]] = {"single-location": SingleLocation, "recall"
 """Tasks by their name in the command."""
 
 
-def find(name: str, folder: Path = Path()) -> type[Task[Any]]:
+def find(name: str, folder: Path = Path()) -> type[Any]:
     """The class of a task: one of `TASKS`, an installed one (entry point `daybreak.tasks`), or one in a file.
 
     Args:

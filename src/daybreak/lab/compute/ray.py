@@ -8,6 +8,7 @@ import math
 import os
 import secrets
 import socket
+import warnings
 from collections.abc import Iterator, Sequence
 from typing import Any, final
 
@@ -60,7 +61,11 @@ class RayExecutor:
             options["address"] = self._address
         try:
             _check_reachable(self._address)
-            ray.init(**options)
+            with (
+                warnings.catch_warnings()
+            ):  # of JAX: Ray's processes are forks only until they start their own programs
+                warnings.filterwarnings("ignore", r"os\.fork\(\) was called", RuntimeWarning)
+                ray.init(**options)
         except (OSError, ValueError, RuntimeError, ray.exceptions.RayError) as error:
             failed = f"connect to a Ray cluster at {self._address!r}" if self._address else "start a Ray cluster"
             raise RequestError(
