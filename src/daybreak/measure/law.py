@@ -39,7 +39,9 @@ class Beyond:
 
     def __str__(self) -> str:
         side = "largest" if self.value > self.edge else "smallest"
-        return f"{self.name} = {self.value:g} is {self.factor:.1f} times beyond the {side} measured, {self.edge:g}"
+        return (
+            f"{self.name} = {self.value:.10g} is {self.factor:,.1f} times beyond the {side} measured, {self.edge:.10g}"
+        )
 
     def as_json(self) -> dict[str, Any]:
         """The same as plain data."""

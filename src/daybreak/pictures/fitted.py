@@ -31,7 +31,9 @@ def fitted_law(law: Law, runs: Columns, paper: Published | None = None) -> Figur
 def fitted_laws(laws: Sequence[tuple[Law, Columns, Published | None, str]]) -> Figure:
     """Draw several laws below each other, each with its runs, a published law, and which runs these are."""
     if len(laws) > _ROWS:
-        raise RequestError(f"{len(laws)} laws do not fit into one picture: choose runs with --where, at most {_ROWS} groups.")
+        raise RequestError(
+            f"{len(laws)} laws do not fit into one picture: choose runs with --where, at most {_ROWS} groups."
+        )
     titles = [title for *_, which in laws for title in (which or "plateaus and law", "residuals")]
     with look():
         figure, axes = panels(titles, width=4.6, height=3.4, columns=2)
