@@ -39,8 +39,8 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def _advice(T: int, d: int, results: Path, law: str = "fig3", width: int = 256) -> Advice:
-    return advise("single-location", {"T": T, "d": d}, width, law_of_results(law, results), results)
+def _advice(T: int, d: int, results: Path) -> Advice:
+    return advise("single-location", {"T": T, "d": d}, 256, law_of_results("fig3", results), results)
 
 
 def test_the_planted_law_gives_the_steps(results: Path) -> None:
@@ -57,15 +57,13 @@ def test_the_planted_law_gives_the_steps(results: Path) -> None:
 
 
 def test_an_extrapolation_is_stated_with_its_factor(results: Path) -> None:
-    advice = _advice(4096, 4, results, width=64)
-    assert {x.name: x.factor for x in advice.expected.beyond} == {"T": 64.0, "d": 2.0, "width": 4.0}
-    said = [str(x) for x in advice.expected.beyond]
+    reference = law_of_results("fig3", results)
+    far, inside = reference.expected({"T": 4096, "d": 4}, 64), reference.expected({"T": 64, "d": 8}, 256)
+    assert {x.name: x.factor for x in far.beyond} == {"T": 64.0, "d": 2.0, "width": 4.0}
+    said = [str(x) for x in far.beyond]
     assert "T = 4096 is 64.0 times beyond the largest measured, 64" in said
     assert "d = 4 is 2.0 times beyond the smallest measured, 8" in said
-    inside = _advice(64, 8, results)
-    widths = [
-        np.log(x.expected.interval.high / x.expected.interval.low) for x in (advice, inside) if x.expected.interval
-    ]
+    widths = [np.log(x.interval.high / x.interval.low) for x in (far, inside) if x.interval is not None]
     assert widths[0] > 2 * widths[1], "an interval is wider where nothing was measured"
 
 

@@ -16,24 +16,24 @@ def _empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_it_gives_the_same_answer_in_every_folder_and_says_what_it_rests_on(capsys, tmp_path: Path) -> None:
-    first = answer(capsys, "advise", "--T", "64", "--d", "32")
+    first = answer(capsys, "advise", "--T", "16", "--d", "8")
     assert first["law"]["source"] == "our runs of fig3"
     made.fill(Lab("lab"))
     Path("results/emergence/fig3/laptop").mkdir(parents=True)
-    assert answer(capsys, "advise", "--T", "64", "--d", "32") == first, (
+    assert answer(capsys, "advise", "--T", "16", "--d", "8") == first, (
         "a lab or results that happen to be here do not count"
     )
-    assert answer(capsys, "advise", "--T", "64", "--d", "32", "--lab", "lab")["law"]["source"] == "5 runs in 'lab'"
-    assert main(["advise", "--T", "64", "--d", "320"]) == 0
+    assert answer(capsys, "advise", "--T", "16", "--d", "8", "--lab", "lab")["law"]["source"] == "5 runs in 'lab'"
+    assert main(["advise", "--T", "640", "--d", "8"]) == 0
     shown = capsys.readouterr().out
     for words in (
         "from our runs of fig3. --lab DIR would use runs of your own.",
         "Measured with single-location at T ",
-        "This extrapolates: d = 320 is 10.0 times beyond the largest measured, 32.",
+        "This extrapolates: T = 640 is 10.0 times beyond the largest measured, 64.",
         "→ ",
         "Recommended: ",
-        "your setting is away from it by d 20 times, width 4 times",
-        "Next: daybreak train single-location --task.T 64 --task.d 320",
+        "your setting is away from it by T 10 times, d 2 times, width 4 times",
+        "Next: daybreak train single-location --task.T 640 --task.d 8",
         "Note:",
     ):
         assert words in shown
