@@ -2,7 +2,7 @@
 
 import shlex
 import sys
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, final
 
@@ -27,12 +27,41 @@ _MINIMAL: Any = PRESETS["paper-b-minimal"]
 _FULL: Any = PRESETS["paper-b-full"]
 
 
+@final
+@dataclass(frozen=True, kw_only=True)
+class StopOptions:
+    """When a run ends, and how often it is evaluated: often enough for a forecast, unless a number is given."""
+
+    budget: Annotated[WholeNumber, tyro.conf.arg(help="Steps at most.")] = Stop.budget
+    every: Annotated[
+        WholeNumber | None,
+        tyro.conf.arg(
+            metavar="INT",
+            help="Steps between two evaluations. By default 2 to 20, so that about ten come before half of the plateau that the "
+            "paper's law predicts: fewer do not allow a forecast.",
+        ),
+    ] = None
+    level: Annotated[
+        float,
+        tyro.conf.arg(
+            help="Clean loss (regression) or clean accuracy (tokens) that counts as emerged; 0 to spend the whole budget."
+        ),
+    ] = Stop.level
+    margin: Annotated[float, tyro.conf.arg(help="Fraction of the plateau to train on after emergence.")] = Stop.margin
+
+    def rule(self, run: Run) -> Stop:
+        """The stop rule of a run with these options, whose own does not count."""
+        from daybreak.lab.reading.spacing import spacing
+
+        return Stop(self.budget, spacing(run) if self.every is None else self.every, self.level, self.margin)
+
+
 @dataclass(frozen=True, kw_only=True)
 class _Training:
     """What every training has besides its task and model."""
 
     optimizer: Optimizer = field(default_factory=Optimizer)
-    stop: Stop = field(default_factory=Stop)
+    stop: StopOptions = field(default_factory=StopOptions)
     schedule: Schedule = field(default_factory=Schedule)
     batch: Annotated[WholeNumber, tyro.conf.arg(help="Examples a step.")] = 32
     evaluation: Annotated[
@@ -77,9 +106,10 @@ class _Training:
         if self.seeds < 1:
             raise RequestError(f"seeds = {self.seeds} is not allowed: there must be at least 1.")
         settings: Any = self
-        parts = (settings.task, settings.model, self.optimizer, self.stop)
         rest = (self.batch, self.evaluation, self.schedule)
-        return [Run(*parts, self.seed + i, *rest) for i in range(self.seeds)]
+        first = Run(settings.task, settings.model, self.optimizer, Stop(), self.seed, *rest)
+        stop = self.stop.rule(first)
+        return [replace(first, stop=stop, seed=self.seed + i) for i in range(self.seeds)]
 
     def _show(self, console: Console, lab: "Lab", saved: "list[Saved]") -> None:
         rows = [_row(x) for x in saved]
@@ -154,7 +184,7 @@ class TrainRecall(_Training):
 
     task: Recall = field(default_factory=lambda: Recall(N=8, V=64))
     model: Transformer = field(default_factory=lambda: _RECALL.model)
-    stop: Stop = field(default_factory=lambda: Stop(every=50, level=0.6, margin=0.5))
+    stop: StopOptions = field(default_factory=lambda: StopOptions(every=50, level=0.6, margin=0.5))
 
 
 @final
@@ -168,7 +198,7 @@ class TrainMarkov(_Training):
     task: MarkovChain = field(default_factory=lambda: _MINIMAL.task)
     model: MinimalAttention = field(default_factory=lambda: _MINIMAL.model)
     optimizer: Optimizer = field(default_factory=lambda: _MINIMAL.optimizer)
-    stop: Stop = field(default_factory=lambda: Stop(budget=1000, every=10, level=0.0))
+    stop: StopOptions = field(default_factory=lambda: StopOptions(budget=1000, every=10, level=0.0))
     batch: Annotated[WholeNumber, tyro.conf.arg(help="Examples a step.")] = _MINIMAL.batch
 
 
@@ -183,7 +213,7 @@ class TrainMarkovFull(_Training):
     task: MarkovChain = field(default_factory=lambda: _FULL.task)
     model: Transformer = field(default_factory=lambda: _FULL.model)
     optimizer: Optimizer = field(default_factory=lambda: _FULL.optimizer)
-    stop: Stop = field(default_factory=lambda: _FULL.stop)
+    stop: StopOptions = field(default_factory=lambda: StopOptions(budget=2000, every=10, level=0.0))
     batch: Annotated[WholeNumber, tyro.conf.arg(help="Examples a step.")] = _FULL.batch
 
 
