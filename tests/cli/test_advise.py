@@ -5,7 +5,9 @@ from pathlib import Path
 import pytest
 
 from daybreak.cli import main
+from daybreak.lab import Lab
 from tests.cli.asking import answer
+from tests.lab import made
 
 
 @pytest.fixture(autouse=True)
@@ -13,22 +15,37 @@ def _empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
 
 
-def test_it_answers_where_there_is_nothing_but_the_paper(capsys) -> None:
-    data = answer(capsys, "advise", "--T", "64", "--d", "32")
-    assert data["plateau"] == pytest.approx(0.76 * 32**1.29 * 64**0.8)
-    assert data["law"]["source"] == "paper A, figure 3"
-    assert {gain["source"] for option in data["options"] for gain in option["gains"]} == {"theory", "paper A, figure 3"}
-    assert main(["advise", "--T", "64", "--d", "32"]) == 0
+def test_it_gives_the_same_answer_in_every_folder_and_says_what_it_rests_on(capsys, tmp_path: Path) -> None:
+    first = answer(capsys, "advise", "--T", "16", "--d", "8")
+    assert first["law"]["source"] == "our runs of fig3"
+    made.fill(Lab("lab"))
+    Path("results/emergence/fig3/laptop").mkdir(parents=True)
+    assert answer(capsys, "advise", "--T", "16", "--d", "8") == first, (
+        "a lab or results that happen to be here do not count"
+    )
+    assert answer(capsys, "advise", "--T", "16", "--d", "8", "--lab", "lab")["law"]["source"] == "5 runs in 'lab'"
+    assert main(["advise", "--T", "640", "--d", "8"]) == 0
     shown = capsys.readouterr().out
     for words in (
-        "Without repetition: 1,851 steps",
-        "constant B = 4",
-        "Recommended: adaptive",
-        data["command"],
-        "times faster",
+        "from our runs of fig3. --lab DIR would use runs of your own.",
+        "Measured with single-location at T ",
+        "This extrapolates: T = 640 is 10.0 times beyond the largest measured, 64.",
+        "→ ",
+        "Recommended: ",
+        "your setting is away from it by T 10 times, d 2 times, width 4 times",
+        "Next: daybreak train single-location --task.T 640 --task.d 8",
         "Note:",
     ):
         assert words in shown
+
+
+def test_recall(capsys) -> None:
+    data = answer(capsys, "advise", "recall", "--N", "8", "--V", "64")
+    assert (data["task"], data["N"], data["V"]) == ("recall", 8, 64)
+    assert data["plateau"] == pytest.approx(0.55 * 64**0.79 * 8**2.25)
+    assert data["law"]["source"] == "paper A, figure 4"
+    assert main(["advise", "recall", "--N", "8", "--V", "64"]) == 0
+    assert "Recall is outside of our measurements at present" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
@@ -40,9 +57,23 @@ def test_it_answers_where_there_is_nothing_but_the_paper(capsys) -> None:
         (("--T", "64", "--d", "8", "--law", "fig3", "--lab", "lab"), "together with --lab"),
         (("--T", "64", "--d", "8", "--lab", "nowhere"), "there is no lab"),
         (("--T", "many", "--d", "8"), "many"),
+        (
+            ("--T", "64", "--d", "1000000000000"),
+            "d = 1000000000000 is not allowed: it must lie between 1 and 1,000,000",
+        ),
+        (("--T", str(10**18), "--d", "8"), "it must lie between 8 and 1,000,000"),
+        (("--T", "64", "--d", "8", "--width", "0"), "width = 0 is not allowed"),
+        (("--T", "64", "--d", "8", "--results", "afile"), "results = 'afile' is not allowed: it is not a folder"),
+        (("--T", "64", "--d", "8", "--results", "."), "it has no table of fig3"),
+        (("--T", "64"), "--d missing: give both"),
+        (("recall",), "--N and --V missing"),
+        (("recall", "--N", "8", "--V", "64", "--T", "8"), "T = 8 is not allowed for recall: it has --N and --V"),
+        (("recall", "--N", "8", "--V", "64", "--lab", "lab"), "lab is not allowed for recall"),
+        (("markov", "--T", "8"), "markov"),
     ],
 )
 def test_a_wrong_request_is_refused_in_a_sentence(capsys, arguments: tuple[str, ...], words: str) -> None:
+    Path("afile").write_text("x")
     assert main(["advise", *arguments]) == 2
     out, err = capsys.readouterr()
     assert not out

@@ -7,12 +7,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy import special
 
 from daybreak.cli import main
 from daybreak.lab import Lab
 from daybreak.models import ToyAttention
 from daybreak.tasks import SingleLocation
-from daybreak.training import Optimizer, Run, Stop, evaluations, train
+from daybreak.training import Optimizer, Record, Run, Stop, evaluations, train
 from tests.cli.asking import answer
 from tests.end_to_end.test_command import COMMAND
 from tests.lab import made
@@ -107,6 +108,43 @@ def test_both_commands_as_a_user_starts_them(here: Path) -> None:
         )
         assert (done.returncode, done.stderr) == (0, "")
         assert json.loads(done.stdout)["law"]["rows"] == len(FINISHED)
+
+
+def test_too_few_evaluations_are_named_with_what_would_be_enough(here: Path, capsys) -> None:
+    steps = np.arange(0, 401, 80)
+    rise = special.erfinv(steps / 800) ** 2
+    attention = np.tile(special.expit(rise - np.log(63))[:, None, None], (1, 2, 4)).astype(np.float32)
+    flat = np.full(steps.size, 0.5, np.float32)
+    curves = {"clean_loss": flat, "train_loss": flat, "attention": attention, "entropy": attention}
+    run = made.run(stop=Stop(every=80, budget=400))
+    Lab("few").open().save(run, Record(steps, curves, "censored"), **made.SOURCE)
+    data = answer(capsys, "forecast", run.id, "--lab", "few")
+    assert data["outcome"] == "not enough evidence"
+    assert data["evaluations"] > 6
+    assert data["every"] in (10, 20, 50)
+    assert data["no_law"].startswith("the lab has no other finished run that differs only in d, T, B or the seed")
+    assert main(["forecast", run.id, "--lab", "few"]) == 0
+    said = capsys.readouterr().out
+    assert "attention seems to grow, but 6 evaluations do not tell that from noise" in said
+    assert f"train with --stop.every {data['every']}." in said
+
+
+def test_a_run_unlike_the_others_is_not_forecast_with_their_certainty(here: Path, capsys) -> None:
+    lab = Lab("two").open()
+    for seed, middle in ((0, 267.0), (1, 273.0)):
+        lab.save(made.run(seed, T=16, d=16), made.record(middle), **made.SOURCE)
+    run = made.run(0, T=32, d=24)
+    lab.save(run, made.record(694.0), **made.SOURCE)
+    data = answer(capsys, "forecast", run.id, "--lab", "two", "--at", "20")
+    assert data["truth"]["step"] == pytest.approx(738, abs=5)
+    low, high = data["interval"]
+    assert low < data["truth"]["step"] < high
+    assert {x["name"]: x["factor"] for x in data["law"]["beyond"]} == {"T": 2.0, "d": 1.5}
+    assert set(data["law"]["borrowed"]) == {"T", "d"}
+    assert main(["forecast", run.id, "--lab", "two", "--at", "20"]) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert "The other runs do not vary in d or T: d^1.29 (± 0.39) and T^0.8 (± 0.3) is from paper A, figure 3." in said
+    assert "T = 32 is 2.0 times beyond the runs that the law was fitted on" in said
 
 
 WRONG = [

@@ -82,11 +82,30 @@ def test_noise_of_the_probe_widens_the_interval_and_does_not_move_it() -> None:
 def test_flat_noise_is_no_evidence(evaluations: int) -> None:
     rng = np.random.default_rng(evaluations)
     steps = 10.0 * np.arange(evaluations)
+    unclear = 0
     for _ in range(250):
         attention = special.expit(-4 + 0.1 * rng.standard_normal((evaluations, 8)))
         answer = forecast(steps, 0.5 + 0.02 * rng.standard_normal(evaluations), 0.1, attention)
         assert isinstance(answer, NotEnoughEvidence)
-        assert answer.reason == "attention has not grown and the loss has not begun to fall."
+        unclear += answer.evaluations is not None
+        said = "attention has not grown" if answer.evaluations is None else f"(about {answer.evaluations} would)"
+        assert said in answer.reason
+        assert answer.reason.endswith("and the loss has not begun to fall.")
+    assert unclear < 0.3 * 250, "noise is mostly not taken for growth that needs more evaluations"
+
+
+def test_it_says_how_many_evaluations_would_be_enough() -> None:
+    rows = _steps <= 400
+    steps, attention, flat = _steps[rows], planted(800.0)[rows], _flat[rows]
+    few = forecast(steps[::8], flat[::8], 0.1, attention[::8])
+    assert isinstance(few, NotEnoughEvidence)
+    assert few.evaluations is not None
+    assert "attention seems to grow, but 6 evaluations do not tell that from noise" in few.reason
+    every = int(40 // (few.evaluations - 1))
+    assert isinstance(forecast(steps[::every], flat[::every], 0.1, attention[::every]), Forecast)
+    two = forecast(steps[::40], flat[::40], 0.1, attention[::40])
+    assert isinstance(two, NotEnoughEvidence)
+    assert two.evaluations == 5
 
 
 def test_more_evidence_sharpens_the_forecast() -> None:

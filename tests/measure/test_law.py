@@ -52,3 +52,27 @@ def test_formula_puts_the_numbers_in_their_places() -> None:
     table = {"d": [16, 64, 16, 64], "T": [64, 64, 256, 256], "plateau": [24.0, 48.0, 48.0, 96.0]}
     law = fit_law("C * d**a / T**-b", table)
     assert law.formula == "0.75 * d**0.5 / T**-0.5"
+
+
+def test_a_law_predicts_at_single_numbers_lists_and_tables() -> None:
+    T, d = np.array([8.0, 16.0, 32.0, 64.0]), np.array([4.0, 8.0, 4.0, 8.0])
+    law = fit_law("C * d**a * T**b", {"T": T, "d": d, "plateau": 2 * d * T})
+    assert law.predict(T=128, d=4) == pytest.approx(1024)
+    assert np.ndim(law.predict(T=128, d=4)) == 0
+    np.testing.assert_allclose(law.predict(T=[128, 256], d=4), [1024, 2048])
+    np.testing.assert_allclose(law.predict(T=[[1], [2]], d=[1, 3]), [[2, 6], [4, 12]])
+    np.testing.assert_allclose(law.predict({"T": [128.0], "d": [4.0]}), [1024])
+    for wrong, sentence in (({"T": 128}, "'d', which is no column"), ({"T": [1, 2], "d": [1, 2, 3]}, "same length")):
+        with pytest.raises(RequestError, match=sentence):
+            law.predict(**wrong)
+    with pytest.raises(RequestError, match="not both"):
+        law.predict({"T": [8.0], "d": [4.0]}, T=8)
+
+
+def test_what_lies_beyond_the_fitted_range_is_named_with_its_factor() -> None:
+    law = fit_law("C * T**b", {"T": [8, 16, 32], "plateau": [24.0, 48.0, 96.0]})
+    assert [str(x) for x in law.beyond({"T": 64.0, "d": 9.0})] == [
+        "T = 64 is 2.0 times beyond the largest measured, 32"
+    ]
+    assert [x.factor for x in law.beyond({"T": 2.0})] == [4.0]
+    assert law.beyond({"T": 9.0}) == ()

@@ -1,13 +1,12 @@
 """All advice for a setting in one answer."""
 
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, final
 
 from daybreak.advice.options import Option, options, recommended
-from daybreak.advice.reference import Beyond, Reference
-from daybreak.lab.reading.published import Published
-from daybreak.measure import Interval
+from daybreak.advice.reference import Expected, Gain, Reference, Task
 
 
 @final
@@ -16,75 +15,128 @@ class Advice:
     """What theory, laws and studies predict for a setting.
 
     Args:
-        T: sequence length.
-        d: dimension.
-        reference: the law that gives the number of steps.
-        plateau: steps without repetition.
-        interval: in which 95 % of runs should emerge; None if the law has no intervals.
-        beyond: settings outside of the range that the law was fitted on.
+        task: what is learned.
+        setting: T and d of single location, N and V of recall.
+        width: of the network.
+        reference: the trained networks, or the published law, that give the number of steps.
+        expected: the plateau without repetition.
         options: forms of repetition, and what each gains.
-        recommended: the schedule to take.
-        command: trains with that schedule.
+        recommended: the fastest of them by trained networks; None if none is faster than no repetition.
+        why_not: for each option that looks faster by theory alone, why it is not recommended.
+        command: trains what is recommended.
         cautions: limits of this advice.
     """
 
-    T: int
-    d: int
+    task: Task
+    setting: Mapping[str, int]
+    width: int
     reference: Reference
-    plateau: float
-    interval: Interval | None
-    beyond: tuple[Beyond, ...]
+    expected: Expected
     options: tuple[Option, ...]
-    recommended: Option
+    recommended: Option | None
+    why_not: tuple[str, ...]
     command: str
     cautions: tuple[str, ...]
+
+    def steps(self, option: Option) -> float:
+        """Expected plateau with a form of repetition."""
+        return self.expected.steps / option.gains[0].factor
+
+    def distance(self, gain: Gain) -> dict[str, float]:
+        """By which factor each number of the setting differs from where a gain was measured, without those that do not."""
+        here = {**self.setting, "width": self.width}
+        ratios = {name: here[name] / x for name, x in gain.measured.items() if name in here}
+        return {name: max(x, 1 / x) for name, x in ratios.items() if x != 1}
 
     def as_json(self) -> dict[str, Any]:
         """The same as plain data."""
         return {
-            "T": self.T,
-            "d": self.d,
-            "law": {"source": self.reference.source, "formula": self.reference.formula},
-            "plateau": self.plateau,
-            "interval": self.interval,
-            "beyond": [{**asdict(x), "factor": x.factor} for x in self.beyond],
-            "options": [asdict(x) for x in self.options],
-            "recommended": asdict(self.recommended),
+            "task": self.task,
+            **self.setting,
+            "width": self.width,
+            "law": {"source": self.reference.source, "formula": self.expected.formula},
+            "measured": {name: list(ends) for name, ends in self.reference.measured.items()},
+            "plateau": self.expected.steps,
+            "interval": self.expected.interval,
+            "beyond": [x.as_json() for x in self.expected.beyond],
+            "options": [self._option(x) for x in self.options],
+            "recommended": None if self.recommended is None else self._option(self.recommended),
+            "why_not": list(self.why_not),
             "command": self.command,
             "cautions": list(self.cautions),
         }
 
+    def _option(self, option: Option) -> dict[str, Any]:
+        return {
+            "name": option.name,
+            "schedule": option.schedule,
+            "lever": option.lever,
+            "value": float(option.value),
+            "steps": self.steps(option),
+            "factor": option.gains[0].factor,
+            "gains": [self._gain(x) for x in option.gains],
+        }
 
-def advise(T: int, d: int, reference: Reference, results: Path) -> Advice:
-    """Expected plateau, what each form of repetition gains, and the schedule to take."""
-    steps, interval = reference.plateau(T, d)
-    best, lever = recommended(T, d, reference, results)
+    def _gain(self, gain: Gain) -> dict[str, Any]:
+        values = {"factor": gain.factor, "interval": gain.interval, "source": gain.source}
+        return values | {"measured": dict(gain.measured), "distance": self.distance(gain)}
+
+
+def advise(task: Task, setting: Mapping[str, int], width: int, reference: Reference, results: Path) -> Advice:
+    """Expected plateau, what each form of repetition gains, and which to take."""
+    expected = reference.expected(setting, width)
+    found = options(task, setting, reference, results)
+    best = recommended(found)
     return Advice(
-        T=T,
-        d=d,
+        task=task,
+        setting=setting,
+        width=width,
         reference=reference,
-        plateau=steps,
-        interval=interval,
-        beyond=reference.beyond(T, d),
-        options=options(T, d, reference, steps),
+        expected=expected,
+        options=found,
         recommended=best,
-        command=f"daybreak train single-location --task.T {T} --task.d {d} {lever} --schedule.name adaptive",
-        cautions=_cautions(reference, steps),
+        why_not=_why_not(found, best),
+        command=_command(task, setting, width, best),
+        cautions=_cautions(task, reference, expected.steps),
     )
 
 
-def _cautions(reference: Reference, steps: float) -> tuple[str, ...]:
+def _why_not(found: tuple[Option, ...], best: Option | None) -> tuple[str, ...]:
+    least = 1.0 if best is None else best.gains[0].factor
+    return tuple(
+        f"{x.name} is {x.gains[0].factor:.2f} times faster by theory alone: no network was trained with it."
+        for x in found
+        if not x.trained and x.gains[0].factor > least
+    )
+
+
+def _command(task: Task, setting: Mapping[str, int], width: int, best: Option | None) -> str:
+    parts = [f"daybreak train {task}", *(f"--task.{name} {x}" for name, x in setting.items())]
+    if width != 256:
+        parts.append(f"--model.width {width}")
+    if best is not None:
+        parts.append(f"--task.{best.lever} {best.value:g}")
+        parts += ["--schedule.name adaptive"] if best.schedule == "adaptive" else []
+    return " ".join(parts)
+
+
+def _cautions(task: Task, reference: Reference, steps: float) -> tuple[str, ...]:
     cautions = [
-        "The law is for single-location regression with the paper's network, Adam at 1e-4 and batches of 32.",
-        "In recall, copies in the context allow counting instead of recalling: repeat queries (p) there.",
-        "The factors of p are theory only: the toy model has no biases. With biases a Transformer memorises the repeated token.",
-        "In our study (docs/repetition.md) p slowed regression down. Copies helped if they were removed early enough.",
-        "The adaptive rule watches a loss that falls towards zero. If noise keeps it high, raise restore_below.",
+        "The adaptive rule watches a loss that falls towards zero. If noise keeps it high, raise restore_below."
     ]
-    if isinstance(reference.law, Published):
-        cautions.append(
-            "The paper gives neither intervals nor its grid: how far this extrapolates is unknown. Runs of your own (--lab) give both."
-        )
+    if task == "recall":
+        cautions += [
+            "Recall is outside of our measurements at present: no law of ours covers it, and the factors are being measured again.",
+            "Their baseline repeated the query in about 40 % of the sequences (docs/repetition.md): do not cite them.",
+            "Copies in the context of recall can be counted instead of recalled: repeat queries (p).",
+        ]
+    else:
+        cautions += [
+            "The law is for the paper's network, Adam at 1e-4 and batches of 32, unless it is that of your lab.",
+            "Theory has no biases. With biases a Transformer memorises the repeated token: in our study p slowed regression down.",
+        ]
+    if reference.runs is None:
+        cautions.append("The paper gives neither intervals nor its grid: how far this extrapolates is unknown.")
     if steps < 200:
-        cautions.append(f"A plateau of {steps:,.0f} steps is too short to need a schedule.")
+        cautions.append(f"A plateau of {steps:,.0f} steps is too short to need repetition.")
     return tuple(cautions)

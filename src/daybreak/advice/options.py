@@ -1,16 +1,22 @@
 """What each form of repetition gains at a setting, and which one to take."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import final
+from typing import Literal, final
 
 from daybreak import theory
-from daybreak.advice.reference import Gain, Reference, study_table
-from daybreak.errors import RequestError
-from daybreak.studies.emergence import best_repetition, schedules
+from daybreak.advice.reference import Gain, Reference, Task, study_scale, study_table
+from daybreak.lab import index
+from daybreak.studies._study import Table, TrainedData
+from daybreak.studies.emergence import schedules
+from daybreak.training import to_json
 
 _COPIES = (2, 4, 8)  # what was trained; more copies of a token are another task
 _PROBABILITIES = (0.5, 0.9)
+_THEORY = "theory"
+_IN_STUDY: dict[Task, str] = {"single-location": "regression", "recall": "recall"}
+_SETTINGS: dict[Task, tuple[str, ...]] = {"single-location": ("T", "d"), "recall": ("N", "V")}
 
 
 @final
@@ -18,60 +24,85 @@ _PROBABILITIES = (0.5, 0.9)
 class Option:
     """A form of repetition, and what it gains over none under the clean loss; the best source first."""
 
-    name: str
+    schedule: Literal["constant", "adaptive"]
+    lever: theory.Lever
+    value: float
     gains: tuple[Gain, ...]
 
+    @property
+    def name(self) -> str:
+        """As in the study of schedules."""
+        return f"{self.schedule} {self.lever} = {self.value:g}"
 
-def options(T: int, d: int, reference: Reference, steps: float) -> tuple[Option, ...]:
-    """Constant copies, constant p, one switch, and the adaptive rule; `steps` is the plateau without repetition."""
-    alone = _alone(T, d)
-    switch = theory.best_switch(T, d)
-    at = steps * switch.times[0] / alone
-    return (
-        *(Option(f"constant B = {B}", _copies(T, d, B, reference)) for B in _fitting_copies(T)),
-        *(Option(f"constant p = {p:g}", (_theory(_constant(T, d, "p", p)),)) for p in _PROBABILITIES),
-        Option(f"p from 1 to 0 at step {at:,.0f}", (_theory(alone / switch.plateau),)),
-        Option("adaptive p = 0.99", (_theory(alone / best_repetition.patient(T, d).plateau),)),
-    )
+    @property
+    def trained(self) -> bool:
+        """Whether its best source is a trained network, not theory alone."""
+        return self.gains[0].source != _THEORY
 
 
-def recommended(T: int, d: int, reference: Reference, results: Path) -> tuple[Option, str]:
-    """The adaptive schedule with the lever that gained most where it was measured, else with copies; and its option of `train`."""
-    measured: tuple[Gain, ...] = ()
+def options(task: Task, setting: Mapping[str, int], reference: Reference, results: Path) -> tuple[Option, ...]:
+    """Forms of repetition with what is known of each: by the study of schedules, by a law, by the flow of the toy model."""
+    study = _study(task, results)
+    copies = [B for B in _COPIES if setting[_SETTINGS[task][0]] / B >= 4]  # with more, it fills most of the context
+    forms: list[tuple[Literal["constant", "adaptive"], theory.Lever, float]] = [
+        *(("constant", "B", B) for B in copies),
+        *(("constant", "p", p) for p in _PROBABILITIES),
+        *(("adaptive", "B", B) for B in copies[-1:]),
+        ("adaptive", "p", _PROBABILITIES[-1]),
+    ]
+    alone = float(theory.plateau(setting["T"], setting["d"])) if task == "single-location" else None
+    found = []
+    for schedule, lever, value in forms:
+        measured = study.get((schedule, lever, value))
+        law = reference.gain_of_copies(int(value)) if (schedule, lever) == ("constant", "B") else None
+        flow = None if alone is None else _flow(setting["T"], setting["d"], alone, schedule, lever, value)
+        gains = tuple(x for x in (measured, law, flow) if x is not None)
+        if gains:
+            found.append(Option(schedule, lever, value, gains))
+    return tuple(found)
+
+
+def recommended(found: tuple[Option, ...]) -> Option | None:
+    """The fastest form by trained networks; None if none is faster than no repetition."""
+    best = max((x for x in found if x.trained), key=lambda x: x.gains[0].factor, default=None)
+    return best if best is not None and best.gains[0].factor > 1 else None
+
+
+def _study(task: Task, results: Path) -> dict[tuple[str, str, float], Gain]:
+    """What the study of schedules measured, by schedule, lever and value."""
     times = study_table(results, "schedules", "times")
-    if times is not None:
-        name = schedules.best_adaptive(times, "regression")
-        factor, interval = schedules.speed_up(times, "regression", name, "none")
-        measured = (Gain(factor, interval, "study schedules"),)
-        if name.startswith("adaptive, p"):
-            p = float(name.rpartition("=")[2])
-            by_theory = _theory(_alone(T, d) / best_repetition.patient(T, d, p).plateau)
-            return Option(f"adaptive p = {p:g}", (*measured, by_theory)), f"--task.p {p:g}"
-    copies = _fitting_copies(T)
-    if not copies:
-        raise RequestError(f"T = {T} is not allowed: it must be at least 8, shorter sequences have almost no plateau.")
-    B = copies[-1]
-    law = reference.gain_of_copies(T, d, B)
-    by_theory = _theory(_alone(T, d) / theory.best_switch(T, d, lever="B", high=B).plateau)
-    return Option(f"adaptive B = {B}", (*measured, *([] if law is None else [law]), by_theory)), f"--task.B {B}"
+    if times is None:
+        return {}
+    name, measured, gains = _IN_STUDY[task], _measured(task, results), {}
+    for condition in dict.fromkeys(times["condition"][times["task"] == name].tolist()):
+        schedule, _, lever = condition.rpartition(", ")
+        if lever != "none" and schedule in ("", "adaptive"):
+            letter, _, value = lever.partition(" = ")
+            gains[schedule or "constant", letter, float(value)] = _speed_up(times, name, condition, measured)
+    return gains
 
 
-def _fitting_copies(T: int) -> list[int]:
-    return [B for B in _COPIES if T / B >= 4]  # with more, the relevant token fills most of the sequence
+def _speed_up(times: Table, task: str, condition: str, measured: Mapping[str, float]) -> Gain:
+    factor, interval = schedules.speed_up(times, task, condition, "none")
+    return Gain(factor, interval, "study schedules", measured)
 
 
-def _copies(T: int, d: int, B: int, reference: Reference) -> tuple[Gain, ...]:
-    law = reference.gain_of_copies(T, d, B)
-    return (*([] if law is None else [law]), _theory(_constant(T, d, "B", B)))
+def _measured(task: Task, results: Path) -> dict[str, float]:
+    """The setting at which the study trained a task."""
+    scale = study_scale(results, "schedules", "times")
+    data = schedules.STUDY.data
+    assert scale is not None and isinstance(data, TrainedData)  # noqa: S101
+    settings = next(x for x in (index.settings(to_json(run)) for run in data.runs(scale)) if x["task"] == task)
+    return {name: settings[name] for name in (*_SETTINGS[task], "width", "learning_rate")}
 
 
-def _theory(factor: float) -> Gain:
-    return Gain(float(factor), None, "theory")
-
-
-def _alone(T: int, d: int) -> float:
-    return float(theory.plateau(T, d))
-
-
-def _constant(T: int, d: int, lever: theory.Lever, value: float) -> float:
-    return _alone(T, d) / theory.scheduled_plateau(T, d, [], [value], lever=lever).plateau
+def _flow(T: int, d: int, alone: float, schedule: str, lever: theory.Lever, value: float) -> Gain | None:
+    """What the flow of the toy model gains; None for an adaptive p: that is in `daybreak reproduce best-repetition`."""
+    if lever == "p":
+        if schedule == "adaptive":
+            return None
+        return Gain(alone / float(theory.plateau(T, d, p=value)), None, _THEORY, {})
+    # Copies are removed when the loss on data with copies is at a fifth of its start, which `plateau` gives.
+    until = [float(theory.plateau(T, d, B=value))] if schedule == "adaptive" else []
+    there = theory.scheduled_plateau(T, d, until, [value, 1.0] if until else [value], lever="B")
+    return Gain(alone / there.plateau, None, _THEORY, {})

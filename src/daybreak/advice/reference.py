@@ -1,125 +1,173 @@
-"""The law of trained networks that advice rests on: where it comes from, what it predicts, and how far it was measured."""
+"""The trained networks that advice rests on: where they come from, which plateau they predict, and how far they were measured."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import final
-
-import numpy as np
+from typing import Literal, final
 
 from daybreak.errors import RequestError
 from daybreak.lab import Lab
 from daybreak.lab.reading import laws
-from daybreak.lab.reading.published import PUBLISHED, Published
+from daybreak.lab.reading.groups import groups
+from daybreak.lab.reading.published import PUBLISHED, Published, known_exponents
 from daybreak.measure import Interval, Law
+from daybreak.measure.law import Beyond
+from daybreak.measure.transfer import transfer
 from daybreak.studies import tables
 from daybreak.studies._study import Table
 from daybreak.studies.catalogue import find
 
+Task = Literal["single-location", "recall"]
 LAWS = ("fig3", "fig15")
 """Figures of paper A whose laws of trained networks can be chosen by name."""
 
 _TRAINED = "task = 'single-location' and model = 'transformer' and p = 0 and schedule = 'constant'"
+_LAW_SETTINGS = ("d", "T", "B")
+_WIDTH = 256  # of the networks of figures 3 and 15
 
 
 @final
 @dataclass(frozen=True)
 class Gain:
-    """How many times faster a network emerges, and the source of that factor; theory gives no interval."""
+    """How many times faster a network emerges, with its source.
+
+    Args:
+        factor: above 1 is faster.
+        interval: 95 %; None from theory.
+        source: of the factor.
+        measured: setting at which it was measured; empty where it follows from a formula.
+    """
 
     factor: float
     interval: Interval | None
     source: str
+    measured: Mapping[str, float]
 
 
 @final
 @dataclass(frozen=True)
-class Beyond:
-    """A setting outside of the range that a law was fitted on, and by which factor."""
+class Expected:
+    """The plateau to expect without repetition.
 
-    name: str
-    value: float
-    edge: float
+    Args:
+        steps: median.
+        interval: in which 95 % of runs should emerge; None if only a published law is known, which has none.
+        formula: the law.
+        beyond: settings outside of what was measured.
+    """
 
-    @property
-    def factor(self) -> float:
-        """How far beyond the edge, above 1."""
-        return max(self.value / self.edge, self.edge / self.value)
-
-    def __str__(self) -> str:
-        side = "largest" if self.value > self.edge else "smallest"
-        return f"{self.name} = {self.value:g} is a factor {self.factor:.3g} beyond the {side} measured, {self.edge:g}"
+    steps: float
+    interval: Interval | None
+    formula: str
+    beyond: tuple[Beyond, ...]
 
 
 @final
 @dataclass(frozen=True)
 class Reference:
-    """A law of trained networks, and its source; a published one has neither intervals nor a known grid."""
+    """Trained networks with a law, and its source.
+
+    Args:
+        source: where the runs or the law come from.
+        paper: the published law.
+        runs: without repetition; None if there is only the published law.
+        copies: a law of these and of runs that repeat in the context, C d^a T^b B^c; None if there are too few.
+        width: of the networks.
+    """
 
     source: str
-    law: Law | Published
+    paper: Published
+    runs: laws.Table | None
+    copies: Law | None
+    width: int
+
+    def expected(self, setting: Mapping[str, int], width: int) -> Expected:
+        """The plateau at a setting, by the law of the runs with the exponents of the paper as far as they leave them open."""
+        wide = () if width == self.width else (Beyond("width", float(width), float(self.width)),)
+        if self.runs is None:
+            steps = self.paper.predict({"B": [1.0], **{name: [x] for name, x in setting.items()}})
+            return Expected(float(steps[0]), None, self.paper.formula, wide)
+        known = known_exponents(self.paper, "C * d**a * T**b", self.runs)
+        there = transfer("C * d**a * T**b", self.runs, {name: float(x) for name, x in setting.items()}, known)
+        return Expected(there.median, there.interval(0.95), there.law.formula, (*there.beyond, *wide))
 
     @property
-    def formula(self) -> str:
-        """With its numbers."""
-        return self.law.formula
+    def measured(self) -> dict[str, tuple[float, float]]:
+        """The smallest and largest value of each setting of the runs; empty if there are none."""
+        if self.runs is None:
+            return {}
+        ends = {name: (float(self.runs[name].min()), float(self.runs[name].max())) for name in ("T", "d")}
+        return ends | {"width": (float(self.width),) * 2}
 
-    def plateau(self, T: int, d: int) -> tuple[float, Interval | None]:
-        """Steps without repetition, and the interval in which 95 % of runs should emerge."""
-        row = {"T": [T], "d": [d], "B": [1.0]}
-        steps = float(self.law.predict(row)[0])
-        if isinstance(self.law, Published):
-            return steps, None
-        low, high = self.law.predict_interval(row)
-        return steps, Interval(float(low[0]), float(high[0]))
-
-    def beyond(self, T: int, d: int) -> tuple[Beyond, ...]:
-        """Which of T and d lie outside of the measured range."""
-        if isinstance(self.law, Published):
-            return ()
-        given = {"T": T, "d": d}
-        ranges = {name: self.law.ranges[name] for name in given if name in self.law.ranges}
-        edges = {name: float(np.clip(given[name], *ends)) for name, ends in ranges.items()}
-        return tuple(Beyond(name, given[name], edge) for name, edge in edges.items() if edge != given[name])
-
-    def gain_of_copies(self, T: int, d: int, B: int) -> Gain | None:
-        """What B copies gain; None if the law does not contain B."""
-        rows = {"T": [T, T], "d": [d, d], "B": [1.0, float(B)]}
-        alone, repeated = self.law.predict(rows)
-        if alone == repeated:
+    def gain_of_copies(self, B: int) -> Gain | None:
+        """What B copies gain by a law with a power of B; None if there is none."""
+        if self.runs is None:
+            power = -self.paper.exponents.get("B", 0.0)
+            return Gain(B**power, None, self.source, {}) if power else None
+        if self.copies is None:
             return None
-        interval = None
-        if isinstance(self.law, Law):
-            power = np.log(alone / repeated) / np.log(B)
-            name = next((k for k, x in self.law.coefficients.items() if np.isclose(abs(x), power)), None)
-            ends = sorted(B ** abs(x) for x in self.law.intervals[name]) if name is not None else None
-            interval = None if ends is None else Interval(float(ends[0]), float(ends[1]))
-        return Gain(float(alone / repeated), interval, self.source)
+        low, high = self.copies.intervals["c"]
+        return Gain(B ** -self.copies.coefficients["c"], Interval(B**-high, B**-low), self.source, {})
 
 
 def law_of_lab(lab: Lab) -> Reference:
-    """The law of the trained networks of a lab, in the columns that vary among them."""
-    runs = laws.table(lab, _TRAINED)
-    form = laws.default_form(runs) or "C * d**a * T**b"
-    fitted = laws.fit(form, runs)
-    return Reference(f"{len(runs['id'])} runs in {str(lab.path)!r}", fitted.law)
+    """The networks of a lab that were trained on single location: those of the largest group that differs only in T, d and B."""
+    largest = groups(laws.table(lab, _TRAINED), _LAW_SETTINGS)[0].runs
+    alone = laws.select(largest, largest["B"] == 1)
+    if not (~alone["censored"]).any():
+        raise RequestError(
+            f"lab {str(lab.path)!r} has no run of single location that emerged without repetition: train one first, or leave out --lab."
+        )
+    count = len(alone["id"])
+    paper = _published("fig3")
+    runs = "1 run" if count == 1 else f"{count} runs"
+    return Reference(f"{runs} in {str(lab.path)!r}", paper, alone, _copies(largest), int(largest["width"][0]))
 
 
 def law_of_results(name: str, results: Path) -> Reference:
-    """The law of a figure: fitted to the runs in a folder of results if it has them, otherwise as published."""
+    """The networks of a figure in a folder of results."""
     if name not in LAWS:
         raise RequestError(f"law = {name!r} is unknown: choose {' or '.join(LAWS)}, or give --lab.")
-    paper = next(x for x in PUBLISHED if x.source == f"paper A, figure {name.removeprefix('fig')}")
     runs = study_table(results, name, "plateaus")
     if runs is None:
-        return Reference(paper.source, paper)
-    kept = runs["p"] == 0 if "p" in runs else np.ones(len(runs["plateau"]), np.bool_)
+        raise RequestError(
+            f"results = {str(results)!r} is not allowed: it has no table of {name}. Write one with "
+            f"'daybreak reproduce {name} --scale laptop --out {results}', or leave the option out to use what comes with Daybreak."
+        )
+    if "p" in runs:
+        runs = laws.select(runs, runs["p"] == 0)
     if "optimizer" in runs:
-        kept &= runs["optimizer"] == "adam"
-    return Reference(f"{name}, our runs", laws.fit(paper.form, laws.select(runs, kept), "tobit").law)
+        runs = laws.select(runs, runs["optimizer"] == "adam")
+    alone = laws.select(runs, runs["B"] == 1) if "B" in runs else runs
+    return Reference(f"our runs of {name}", _published(name), alone, _copies(runs), _WIDTH)
+
+
+def law_of_paper(name: str) -> Reference:
+    """The law of a figure as it was published."""
+    paper = _published(name)
+    return Reference(paper.source, paper, None, None, _WIDTH)
+
+
+def _published(name: str) -> Published:
+    return next(x for x in PUBLISHED if x.source == f"paper A, figure {name.removeprefix('fig')}")
+
+
+def _copies(runs: Table) -> Law | None:
+    """The law of runs that repeat in the context and of those that do not; None if they do not determine it."""
+    try:
+        return laws.fit("C * d**a * T**b * B**c", runs, "tobit").law
+    except RequestError:
+        return None
 
 
 def study_table(results: Path, name: str, table: str) -> Table | None:
     """A table of a study at its largest scale above `smoke`; None if there is none."""
+    scale = study_scale(results, name, table)
+    return None if scale is None else tables.read(results / find(name).paper / name / scale / f"{table}.parquet")
+
+
+def study_scale(results: Path, name: str, table: str) -> Literal["paper", "laptop"] | None:
+    """The largest scale above `smoke` at which a folder has a table of a study."""
     folder = results / find(name).paper / name
-    path = next((x for scale in ("paper", "laptop") if (x := folder / scale / f"{table}.parquet").exists()), None)
-    return None if path is None else tables.read(path)
+    scales: tuple[Literal["paper", "laptop"], ...] = ("paper", "laptop")
+    return next((scale for scale in scales if (folder / scale / f"{table}.parquet").exists()), None)

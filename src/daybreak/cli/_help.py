@@ -12,7 +12,7 @@ VERBS = {
     "runs": "The runs of a lab: list them, show one, export them, delete some.",
     "fit": "Fit a power law to the plateaus of a lab: exponents with intervals, compared with the paper's law.",
     "forecast": "Forecast when a run emerges, before its loss moves: a step with an 80 % interval, or why there is not enough evidence.",
-    "advise": "Expected plateau of a setting, how many times faster each form of repetition is, and the schedule to take.",
+    "advise": "Expected plateau of a setting, how many times faster each form of repetition is, and which one to take.",
     "reproduce": "Reproduce figures of the papers: measurements, laws, claims with verdicts, and the picture.",
     "explore": "Explore theory, laws, runs, forecasts and claims on a page in your browser, until Ctrl-C.",
     "doctor": "Versions, devices, free disk, and a self-check of a few seconds.",

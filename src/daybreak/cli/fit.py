@@ -100,13 +100,9 @@ class Fit:
 
     def _show(self, console: Console, data: dict[str, Any], fits: "list[_GroupFit]") -> None:
         count = len(fits) + len(data["left_out"])
-        lines = []
         if count > 1:
-            lines = [
-                f"{count} groups of runs differ in {', '.join(data['differ_in'])}, which the law does not contain: "
-                "each has a law of its own. --where chooses one."
-            ]
-        _print(console, lines)
+            apart = f"{count} groups of runs differ in {', '.join(data['differ_in'])}, which the law does not contain"
+            _print(console, [f"{apart}: each has a law of its own. --where chooses one."])
         for one in fits:
             if count > 1:
                 _print(console, ["", f"{one.group.kind}: --where {shlex.quote(one.where or '')}"])

@@ -14,6 +14,7 @@ from daybreak.errors import RequestError
 if TYPE_CHECKING:
     from daybreak.lab import Lab
     from daybreak.lab.reading.progress import RunCurves
+    from daybreak.measure import NotEnoughEvidence
 
 _SOURCES = {
     "law": "the law of other runs",
@@ -99,6 +100,7 @@ class Forecast:
                 }
             case measure.NotEnoughEvidence():
                 data |= {"outcome": "not enough evidence", "reason": forecast.reason}
+                data |= {"evaluations": forecast.evaluations, "every": _enough(forecast, progress.run.stop.every)}
             case _:
                 data |= {"outcome": "emerged", "step": forecast.length}
         return Answer(data, lambda console: self._show(console, data))
@@ -137,6 +139,10 @@ class Forecast:
             lines.append(f"It has emerged at step {data['step']:,.0f}.")
         else:
             lines.append(f"Not enough evidence: {data['reason']}")
+            if data["every"] is not None:
+                lines.append(
+                    f"A run that is evaluated more often can be forecast by this step: train with --stop.every {data['every']}."
+                )
         for line in lines:
             console.print(line, markup=False, highlight=False)
         if data["outcome"] == "forecast":
@@ -158,3 +164,13 @@ class Forecast:
             lines.append(f"Picture: {self.plot}")
         for line in lines:
             console.print(line, markup=False, highlight=False)
+
+
+def _enough(answer: "NotEnoughEvidence", every: int) -> int | None:
+    """Steps between evaluations that would have been enough; None if more evaluations would not help."""
+    from daybreak.lab.reading.spacing import round_down
+
+    if answer.evaluations is None:
+        return None
+    enough = round_down(answer.at / max(answer.evaluations - 1, 1))
+    return enough if enough < every else None

@@ -31,6 +31,35 @@ _MINIMAL: Any = PRESETS["paper-b-minimal"]
 _FULL: Any = PRESETS["paper-b-full"]
 
 
+@final
+@dataclass(frozen=True, kw_only=True)
+class StopOptions:
+    """When a run ends, and how often it is evaluated: often enough for a forecast, unless a number is given."""
+
+    budget: Annotated[WholeNumber, tyro.conf.arg(help="Steps at most.")] = Stop.budget
+    every: Annotated[
+        WholeNumber | None,
+        tyro.conf.arg(
+            metavar="INT",
+            help="Steps between two evaluations. By default 2 to 20, so that about ten come before half of the plateau that the "
+            "paper's law predicts: fewer do not allow a forecast.",
+        ),
+    ] = None
+    level: Annotated[
+        float,
+        tyro.conf.arg(
+            help="Clean loss (regression) or clean accuracy (tokens) that counts as emerged; 0 to spend the whole budget."
+        ),
+    ] = Stop.level
+    margin: Annotated[float, tyro.conf.arg(help="Fraction of the plateau to train on after emergence.")] = Stop.margin
+
+    def rule(self, run: Run) -> Stop:
+        """The stop rule of a run with these options, whose own does not count."""
+        from daybreak.lab.reading.spacing import spacing
+
+        return Stop(self.budget, spacing(run) if self.every is None else self.every, self.level, self.margin)
+
+
 @dataclass(frozen=True, kw_only=True)
 class _Training:
     """What every training has besides its task and model."""
@@ -45,7 +74,7 @@ class _Training:
         ),
     ] = None
     optimizer: Optimizer = field(default_factory=Optimizer)
-    stop: Stop = field(default_factory=Stop)
+    stop: StopOptions = field(default_factory=StopOptions)
     schedule: Schedule = field(default_factory=Schedule)
     batch: Annotated[WholeNumber, tyro.conf.arg(help="Examples a step.")] = 32
     evaluation: Annotated[
@@ -107,14 +136,15 @@ class _Training:
         check_number("seeds", self.seeds, 1, _MOST_SEEDS)
         settings: Any = self
         with located():
-            parts = (settings.task, settings.model, self.optimizer, self._stop())
             rest = (self.batch, self.evaluation, self.schedule)
-            runs = [Run(*parts, self.seed + i, *rest) for i in range(self.seeds)]
+            first = Run(settings.task, settings.model, self.optimizer, Stop(), self.seed, *rest)
+            stop = self._stop(first)
+            runs = [replace(first, stop=stop, seed=self.seed + i) for i in range(self.seeds)]
         check_own(runs)
         return runs
 
-    def _stop(self) -> Stop:
-        return self.stop
+    def _stop(self, run: Run) -> Stop:
+        return self.stop.rule(run)
 
     def _show(self, console: Console, lab: "Lab", saved: "list[Saved]") -> None:
         rows = [_row(x) for x in saved]
@@ -195,7 +225,7 @@ class TrainRecall(_Training):
 
     task: Recall = field(default_factory=lambda: Recall(N=8, V=64))
     model: Transformer = field(default_factory=lambda: _RECALL.model)
-    stop: Stop = field(default_factory=lambda: Stop(every=50, level=0.6, margin=0.5))
+    stop: StopOptions = field(default_factory=lambda: StopOptions(every=50, level=0.6, margin=0.5))
 
 
 @final
@@ -209,7 +239,7 @@ class TrainMarkov(_Training):
     task: MarkovChain = field(default_factory=lambda: _MINIMAL.task)
     model: MinimalAttention = field(default_factory=lambda: _MINIMAL.model)
     optimizer: Optimizer = field(default_factory=lambda: _MINIMAL.optimizer)
-    stop: Stop = field(default_factory=lambda: Stop(budget=1000, every=10, level=0.0))
+    stop: StopOptions = field(default_factory=lambda: StopOptions(budget=1000, every=10, level=0.0))
     batch: Annotated[WholeNumber, tyro.conf.arg(help="Examples a step.")] = _MINIMAL.batch
 
 
@@ -224,7 +254,7 @@ class TrainMarkovFull(_Training):
     task: MarkovChain = field(default_factory=lambda: _FULL.task)
     model: Transformer = field(default_factory=lambda: _FULL.model)
     optimizer: Optimizer = field(default_factory=lambda: _FULL.optimizer)
-    stop: Stop = field(default_factory=lambda: _FULL.stop)
+    stop: StopOptions = field(default_factory=lambda: StopOptions(budget=2000, every=10, level=0.0))
     batch: Annotated[WholeNumber, tyro.conf.arg(help="Examples a step.")] = _FULL.batch
 
 
@@ -237,9 +267,9 @@ class _TrainOwn(_Training):
     optimizer: Optimizer = field(default_factory=lambda: Optimizer(learning_rate=1e-3))
     has_level: ClassVar[bool]  # whether --stop.level was given
 
-    def _stop(self) -> Stop:
-        settings: Any = self
-        return self.stop if self.has_level else replace(self.stop, level=level_of(settings.task))
+    def _stop(self, run: Run) -> Stop:
+        options = self.stop if self.has_level else replace(self.stop, level=level_of(run.task))
+        return options.rule(run)
 
 
 _TASKS: dict[str, type[_Training]] = {
@@ -304,8 +334,8 @@ def _parts_of_own(kind: type) -> list[tuple[Any, ...]]:
     task = _with_default(kind)
     if len(task) == 1:
         return [("task", *task)]
-    stop = Stop(level=level_of(kind()))
-    return [("task", *task), ("stop", Stop, field(default_factory=lambda: stop))]
+    stop = StopOptions(level=level_of(kind()))
+    return [("task", *task), ("stop", StopOptions, field(default_factory=lambda: stop))]
 
 
 def _with_default(kind: type) -> tuple[Any, ...]:

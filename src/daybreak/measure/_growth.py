@@ -35,6 +35,13 @@ class Growth(NamedTuple):
     reading: float  # of the clock, now
 
 
+class NoGrowth(NamedTuple):
+    """Why there is no line: a clause of a sentence, and the number of evaluations until now that would be enough, if any would."""
+
+    why: str
+    evaluations: int | None = None
+
+
 def clock(probes: Floats, baseline: Floats) -> Floats:
     """Reading at each step, 0 to 1: erf(√Δa), Δa the mean over the leading half of the probes of how far log-odds have risen.
 
@@ -54,14 +61,18 @@ def _risen(probes: Floats, baseline: Floats) -> Floats:
     return np.mean(rise[:, leading], axis=1)
 
 
-def growth(steps: Floats, probes: Floats, baseline: Floats) -> Growth | None:
-    """The line through the recent readings of the clock; None if growth is not certain."""
-    z = clock(probes, baseline)
-    if z.size <= _FEWEST:
-        return None
+def growth(steps: Floats, probes: Floats, baseline: Floats) -> Growth | NoGrowth:
+    """The line through the recent readings of the clock, or why growth is not certain."""
+    z, rise = clock(probes, baseline), _risen(probes, baseline)
     now = float(np.mean(z[-2:]))
-    if now < _LEAST or not _grows(_risen(probes, baseline)):
-        return None
+    if now < _LEAST:
+        return NoGrowth("attention has not grown")
+    if z.size <= _FEWEST or not _grows(rise):
+        enough = _enough(rise)
+        if enough is None:
+            return NoGrowth("attention has not grown by more than its noise")
+        why = f"attention seems to grow, but {z.size} evaluations do not tell that from noise (about {enough} would),"
+        return NoGrowth(why, enough)
     reached = np.flatnonzero(z >= _REACHED)
     until = max(int(reached[0]) + 1 if reached.size else z.size, _FEWEST)  # later is no longer the plateau
     early = np.flatnonzero(z[:until] < _RECENT * min(now, z[until - 1]))
@@ -71,7 +82,7 @@ def growth(steps: Floats, probes: Floats, baseline: Floats) -> Growth | None:
     spread = float(t @ t)
     slope = float(t @ y) / spread
     if slope <= 0 or (not reached.size and _speed(steps, z) < _STALLED * slope):
-        return None
+        return NoGrowth("attention has stopped growing")
     left = y - y.mean() - slope * t
     variance = float(left @ left) / (t.size - 2)
     ahead = (1 - y.mean()) / slope
@@ -93,8 +104,31 @@ def lateness(reading: float) -> tuple[float, float]:
 
 def _grows(y: Floats) -> bool:
     """Whether a curve ends above its start by more than noise, which its second differences give."""
-    rows = min(3, y.size // 3)
-    freedom = y.size - 2
-    noise = np.sqrt(np.mean(np.diff(y, n=2) ** 2) / 6)
-    risen = np.mean(y[-rows:]) - np.mean(y[:rows])
-    return bool(risen > special.stdtrit(freedom, 1 - _DOUBT) * noise * np.sqrt(2 / rows))
+    return bool(_rise(y) > _noise(y) * _least_rise(y.size))
+
+
+def _enough(y: Floats) -> int | None:
+    """The number of evaluations, up to 1 000, of which the same rise with the same noise would count as growth."""
+    if y.size < 3:
+        return _FEWEST + 1
+    rise, noise = _rise(y), _noise(y)
+    return next((n for n in range(max(y.size, _FEWEST) + 1, 1001) if rise > noise * _least_rise(n)), None)
+
+
+def _rise(y: Floats) -> float:
+    """How far the end of a curve lies above its start, each the mean of up to three values."""
+    rows = _ends(y.size)
+    return float(np.mean(y[-rows:]) - np.mean(y[:rows]))
+
+
+def _noise(y: Floats) -> float:
+    return float(np.sqrt(np.mean(np.diff(y, n=2) ** 2) / 6))
+
+
+def _least_rise(count: int) -> float:
+    """The least rise of that number of values, in standard deviations of their noise, that noise alone hardly ever shows."""
+    return float(special.stdtrit(count - 2, 1 - _DOUBT) * np.sqrt(2 / _ends(count)))
+
+
+def _ends(count: int) -> int:
+    return max(1, min(3, count // 3))

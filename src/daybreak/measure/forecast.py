@@ -63,10 +63,17 @@ class Forecast:
 @final
 @dataclass(frozen=True)
 class NotEnoughEvidence:
-    """No forecast is possible at a step, and the reason."""
+    """No forecast is possible at a step.
+
+    Args:
+        at: the last step that was seen.
+        reason: which requirement is not met, in a sentence.
+        evaluations: number until this step that would be enough; None if more of them would not help.
+    """
 
     at: float
     reason: str
+    evaluations: int | None = None
 
     def __str__(self) -> str:
         return f"not enough evidence: {self.reason}"
@@ -108,14 +115,15 @@ def forecast(
     if not so_far.censored:
         return so_far
     now = float(x[-1])
+    attention = _attention(x, probes, baseline)
     evidence = [
         *([] if prior is None else [_law(prior)]),
-        *([] if probes is None else _attention(x, *_checked(probes, baseline, x.size))),
+        *([attention] if isinstance(attention, Evidence) else []),
         *_loss(x, _curve.sign(direction) * (y - level)),
     ]
     if not evidence:
-        grown = "no probe was given" if probes is None else "attention has not grown"
-        return NotEnoughEvidence(now, f"{grown} and the loss has not begun to fall.")
+        assert isinstance(attention, _growth.NoGrowth)  # noqa: S101
+        return NotEnoughEvidence(now, f"{attention.why} and the loss has not begun to fall.", attention.evaluations)
     kept = [one for one in evidence if _still_to_come(one, now) > _OUTLIVED]
     if not kept:
         names = " and ".join(one.source for one in evidence)
@@ -150,12 +158,14 @@ def _law(prior: tuple[float, float]) -> Evidence:
     return Evidence("law", median, spread)
 
 
-def _attention(x: Floats, probes: Floats, baseline: Floats) -> list[Evidence]:
-    growth = _growth.growth(x, probes, baseline)
-    if growth is None:
-        return []
+def _attention(x: Floats, probes: ArrayLike | None, baseline: ArrayLike | None) -> Evidence | _growth.NoGrowth:
+    if probes is None:
+        return _growth.NoGrowth("no probe was given")
+    growth = _growth.growth(x, *_checked(probes, baseline, x.size))
+    if isinstance(growth, _growth.NoGrowth):
+        return growth
     late, spread = _growth.lateness(growth.reading)
-    return [Evidence("attention", growth.takeoff * np.exp(late), float(np.hypot(spread, growth.noise)))]
+    return Evidence("attention", growth.takeoff * np.exp(late), float(np.hypot(spread, growth.noise)))
 
 
 def _loss(x: Floats, excess: Floats) -> list[Evidence]:

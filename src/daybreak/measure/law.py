@@ -39,7 +39,9 @@ class Beyond:
 
     def __str__(self) -> str:
         side = "largest" if self.value > self.edge else "smallest"
-        return f"{self.name} = {self.value:g} is {self.factor:.1f} times beyond the {side} measured, {self.edge:g}"
+        return (
+            f"{self.name} = {self.value:.10g} is {self.factor:,.1f} times beyond the {side} measured, {self.edge:.10g}"
+        )
 
     def as_json(self) -> dict[str, Any]:
         """The same as plain data."""
@@ -85,9 +87,28 @@ class Law:
         names = "|".join(re.escape(name) for name in self.coefficients)
         return re.sub(rf"\b({names})\b", lambda match: f"{self.coefficients[match[0]]:.3g}", self.form)
 
-    def predict(self, table: Mapping[str, ArrayLike]) -> Floats:
-        """Plateau lengths that the law gives at the rows of a table."""
-        return evaluate(self.form, self.coefficients, table)
+    def predict(self, table: Mapping[str, ArrayLike] | None = None, /, **columns: ArrayLike) -> Floats:
+        """Plateau lengths that the law gives at the rows of a table, or at columns by name, which may be single numbers.
+
+        Example:
+            >>> from daybreak.measure import fit_law
+            >>> law = fit_law("C * T**b", {"T": [8, 16, 32], "plateau": [24, 48, 96]})
+            >>> print(law.predict(T=128).round(), law.predict(T=[64, 128]).round(), law.predict({"T": [64]}).round())
+            384.0 [192. 384.] [192.]
+        """
+        if table is not None and columns:
+            raise RequestError("predict takes a table or columns by name, not both.")
+        if table is not None or not columns:
+            return evaluate(self.form, self.coefficients, table or {"one": [1.0]})
+        try:
+            broadcast = dict(zip(columns, np.broadcast_arrays(*columns.values()), strict=True))
+        except ValueError:
+            raise RequestError(
+                "the columns are not allowed: they must be numbers or lists of the same length."
+            ) from None
+        shape = next(iter(broadcast.values())).shape
+        flat = {name: np.ravel(x) for name, x in broadcast.items()}
+        return evaluate(self.form, self.coefficients, flat).reshape(shape)[()]
 
     def predict_interval(self, table: Mapping[str, ArrayLike]) -> tuple[Floats, Floats]:
         """Where 95 % of new runs at the rows of a table should end their plateau: lower and upper ends.

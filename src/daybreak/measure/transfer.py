@@ -20,7 +20,7 @@ from daybreak.errors import RequestError
 from daybreak.measure import _table
 from daybreak.measure._estimate import Estimate
 from daybreak.measure.fit import Problem, as_law, read_problem
-from daybreak.measure.law import Beyond, Law
+from daybreak.measure.law import Beyond, Interval, Law
 
 # Chosen on networks of paper A (`python benchmarks/few_runs.py`): seeds of a configuration scatter by 3 to 12 %, and configurations
 # around their law by somewhat less.
@@ -54,6 +54,12 @@ class Transfer:
     median: float
     spread: float
     beyond: tuple[Beyond, ...]
+
+    def interval(self, covered: float = 0.8) -> Interval:
+        """Where the plateau lies with a probability, by Student's t."""
+        deviation = self.spread * special.ndtri(0.9) / special.stdtrit(self.law.freedom, 0.9)
+        margin = special.stdtrit(self.law.freedom, (1 + covered) / 2) * deviation
+        return Interval(self.median * float(np.exp(-margin)), self.median * float(np.exp(min(margin, 700.0))))
 
 
 def transfer(
