@@ -113,7 +113,7 @@ def check_new_folder(name: str, path: Path) -> None:
         if path.exists():
             why = "it cannot be written to" if path.is_dir() else "it is a file, and a folder is needed"
         else:
-            above = next(x for x in path.absolute().parents if x.exists())
+            above = next(x for x in path.parents if x.exists())
             if above.is_dir() and os.access(above, os.W_OK):
                 return
             why = f"{str(above)!r} {'cannot be written to' if above.is_dir() else 'is a file'}"

@@ -46,8 +46,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except WorkError as error:
         return _fail(str(error), 1)
     except OSError as error:
-        where = f"{error.filename!r}: " if error.filename else ""
-        return _fail(f"{where}{error.strerror or error}.", 1)
+        what = f"{error.filename!r} cannot be used: {error.strerror}" if error.filename else str(error)
+        return _fail(f"{what.rstrip('.')}.", 1)
     except Exception as error:
         if os.environ.get("DAYBREAK_TRACEBACK"):
             raise
