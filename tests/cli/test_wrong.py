@@ -182,7 +182,7 @@ train recall --task.N 1000000000 --task.V 2000000000 | GB of memory, and a worke
 train recall --task.B 0                             | B = 0 is not allowed
 train recall --task.B 99                            | at most N = 8 times
 train recall --task.placement anywhere              | Expected one of one-plus, exactly, at-least-one, bernoulli
-train markov --task.m 0                             | m = 0 is not allowed
+train markov --task.m 0                             | must be above 0. See daybreak train --help
 train markov --task.beta abc                        | --task.beta: 'abc' is not allowed: it must be a number
 train markov --task.weights 1 1                     | they must sum to one, but sum to 2
 train markov --task.weights a b                     | it must be a number, or several
@@ -395,7 +395,7 @@ SWEEPS = [
     (SMALL.replace("[model]", "[modle]"), "line 7: 'modle' is unknown in a sweep: perhaps you meant 'model'"),
     (SMALL.replace('"fixed"', '"fıxed"'), "choose 'random' or 'fixed'"),
     ("seeds = 0\n" + SMALL, "seeds = 0 is not allowed"),
-    ("seeds = 100000000000000000000000\n" + SMALL, "a sweep has at most 1,000,000 runs"),
+    ("seeds = 100000000000000000000000\n" + SMALL, "runs is too large: at most 1,000,000 are allowed"),
     ("seeds = [99999999999]\n" + SMALL, "seed = 99999999999 is not allowed"),
     ("batch = 0\n" + SMALL, "batch = 0 is not allowed"),
     ("batch = 1e30\n" + SMALL, "GB of memory, and a worker has"),
@@ -403,6 +403,8 @@ SWEEPS = [
     ('where = "T > 100"\n' + SMALL, "leaves out all 1 runs"),
     ('where = "q > 1"\n' + SMALL, "names 'q', which is unknown"),
     ('preset = "paper-a"\n' + SMALL, "perhaps you meant 'paper-a-re"),
+    ('[task]\nname = "markov"\n[model]\nname = "toy"', "model 'toy' is not allowed with this task"),
+    (_with("T = [4"), "Unclosed array (at line 4, column 1)."),
     ("task = 3", "it must be a table, [task]"),
     ("grid = 3", "'grid' must be written [[grid]]"),
     ("[stop]\nbudget = 1e30\n" + SMALL, "it must be below 2³¹"),

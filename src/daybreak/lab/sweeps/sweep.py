@@ -287,7 +287,7 @@ def _seeds(setting: Field, given: Any) -> Sequence[int]:
     if given < 1:
         raise RequestError(f"seeds = {given} is not allowed: it must be at least 1, or a list of seeds")
     if given > MOST:
-        raise RequestError(f"seeds = {given} is not allowed: a sweep has at most {MOST:,} runs")
+        raise RequestError(f"a sweep of {given:,} runs is too large: at most {MOST:,} are allowed")
     return range(given)
 
 
