@@ -48,8 +48,8 @@ theory --T 1e16 --d 8                               | the flow is resolved up to
 theory --T 2.5 --d 8                                | '2.5' is not a whole number
 theory --T many --d 8                               | 'many' is not a whole number
 theory --T ٣x --d 8                                 | '٣x' is not a whole number
-theory --T "" --d 8                                 | the value after --T is empty
-theory --T= --d 8                                   | the value after --T is empty
+theory --T "" --d 8                                 | --T: its value is empty
+theory --T= --d 8                                   | --T: its value is empty
 theory --T 64 --d 0                                 | d = 0 is not allowed
 theory --T 64 --d -1                                | d = -1 is not allowed
 theory --T 64 --d nan                               | --d: 'nan' is not a whole number
@@ -89,7 +89,7 @@ theory --T 64 --d 8 --json=maybe                    | 'maybe' is not expected he
 train                                               | Expected one of {{single-location, toy, recall
 train singel-location                               | Perhaps you meant single-location
 train SINGLE-LOCATION                               | Perhaps you meant single-location
-train ""                                            | the value after train is empty
+train ""                                            | train: its value is empty
 train toy toy                                       | 'toy' is not expected here
 train --task.T 8 toy                                | --task.T stands in the wrong place
 train toy --task.t 8                                | there is no option --task.t. Perhaps you meant --task.T
@@ -165,8 +165,8 @@ train toy --seed x                                  | --seed: 'x' is not a whole
 train toy --checkpoint -1                           | checkpoint = -1 is not allowed
 train toy --checkpoint nan                          | checkpoint = nan is not allowed
 train toy --checkpoint soon                         | --checkpoint: 'soon' is not a number
-train toy --lab ""                                  | the value after --lab is empty
-train toy --lab=                                    | the value after --lab is empty
+train toy --lab ""                                  | --lab: a folder needs a name
+train toy --lab=                                    | --lab: a folder needs a name
 train toy --lab ../things/a_file                    | it is a file, and a folder is needed
 train toy --lab ../things/a_file/lab                | '../things/a_file' is a file
 train toy --lab ../things/folder                    | has other files in it and is not a lab
@@ -207,7 +207,7 @@ train markov-full --model.norm middle               | Expected one of none, pre,
 train markov-full --model.embedding-scale inf       | embedding_scale = inf is not allowed
 
 sweep                                               | Missing from daybreak sweep: SWEEP.toml
-sweep ""                                            | the value after sweep is empty
+sweep ""                                            | sweep: its value is empty
 sweep none.toml                                     | No such file or directory
 sweep ../things/folder                              | it is a folder
 sweep ../things/pipe                                | it is not a regular file
@@ -238,7 +238,7 @@ sweep ../things/long.toml --dry-run                 | needs at least 64.8 GB of 
 
 runs lst                                            | Perhaps you meant list. Available subcommands: list, show, export
 runs show                                           | Missing from daybreak runs show: ID
-runs show ""                                        | the value after show is empty
+runs show ""                                        | show: its value is empty
 runs show 0                                         | there is no lab in folder 'lab'
 runs show xyz --lab ../things/lab                   | starts with 'xyz'
 runs show ../things --lab ../things/lab             | starts with '../things'
@@ -254,7 +254,7 @@ runs list --lab ../things/lab --where "outcme = 'x'" | there is no column 'outcm
 runs list --lab ../things/lab --where "T=1;T=2"     | where = 'T=1;T=2' is not allowed
 runs list --lab ../things/lab --where "T="          | syntax error
 runs list --lab ../things/lab --where "'"           | unterminated
-runs list --lab ../things/lab --where ""            | the value after --where is empty
+runs list --lab ../things/lab --where ""            | --where: its value is empty
 runs list --lab ../things/lab --where "T = 'x'"     | Could not convert
 runs list --lab ../things/lab --where "read_text('/etc/passwd') = 'x'" | is not allowed
 runs list --lab ../things/lab --where "(select count(*) from range(100000000000))>0" | it takes longer than
@@ -271,7 +271,7 @@ runs export runs.csv --lab ../things/lab --where t0=1 | there is no column 't0'
 
 fit                                                 | Missing from daybreak fit: --law
 fit --law C                                         | there is no lab in folder 'lab'
-fit --law "" --lab ../things/lab                    | the value after --law is empty
+fit --law "" --lab ../things/lab                    | --law: its value is empty
 fit --law "C * T**" --lab ../things/lab             | cannot be read
 fit --law "C * t**a" --lab ../things/lab            | did you mean 'T'?
 fit --law "C * X**a" --lab ../things/lab            | 'X'
@@ -310,9 +310,9 @@ advise --T 64 --d 8 --lab nowhere                   | there is no lab
 advise --T 64 --d 8 --lab ../things/a_file          | there is no lab
 advise --T 64 --d 8 --results ../things/a_file      | ../things/a_file
 
-reproduce                                           | figures at laptop scale, about
-reproduce --json                                    | Name figures, or give --all
-reproduce --scale smoke                             | figures at smoke scale, about
+reproduce                                           | Reproduce all 41 figures at laptop scale, about
+reproduce --json                                    | give names of figures, or --all
+reproduce --scale smoke                             | 41 figures at smoke scale, about
 reproduce --all fig1a                               | --all is not allowed together with names
 reproduce FIG1C                                     | did you mean fig1c?
 reproduce fig99                                     | study 'fig99' is unknown
@@ -333,7 +333,7 @@ explore --port -1                                   | port = -1 is not allowed
 explore --port web                                  | --port: 'web' is not a whole number
 explore --host no.such.host.invalid                 | it is no address of this machine
 explore --host 256.256.256.256                      | it is no address of this machine
-explore --host ""                                   | the value after --host is empty
+explore --host ""                                   | --host: its value is empty
 explore --hots x                                    | Perhaps you meant --host
 explore --lab ../things/a_file --port 0             | ../things/a_file
 explore --lab ../things/pipe --port 0               | ../things/pipe

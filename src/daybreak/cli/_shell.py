@@ -125,7 +125,13 @@ def _parse(name: str, *options: str) -> Any:
     for before, value in pairwise((name, *options)):
         option = value[:-1] if re.fullmatch(r"--[^=]+=", value) else before
         if option != "--address" and (not value or option != before):
-            raise RequestError(f"the value after {option} is empty: give one, or leave it out.")
+            folder = option in ("--lab", "--out", "--results")
+            why = (
+                "a folder needs a name; '.' is the current one"
+                if folder
+                else "its value is empty: give one, or leave it out"
+            )
+            raise RequestError(f"{option}: {why}.")
     import tyro
 
     verb = getattr(import_module(f"daybreak.cli.{name}"), name.capitalize())
