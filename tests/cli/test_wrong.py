@@ -289,7 +289,7 @@ forecast x                                          | there is no lab
 forecast xyz --lab ../things/lab                    | starts with 'xyz'
 forecast {ID} --lab ../things/lab --at -1           | at = -1 is not allowed
 forecast {ID} --lab ../things/lab --at 1e9          | at = 1000000000 is not allowed
-forecast {ID} --lab ../things/lab --at abc          | --at: 'abc' is not allowed: it must be a whole number
+forecast {ID} --lab ../things/lab --at abc          | --at: 'abc' is not a whole number
 forecast {ID} --lab ../things/lab --level 0         | level = 0 is not allowed
 forecast {ID} --lab ../things/lab --level nan       | level = nan is not allowed
 forecast {ID} --lab ../things/lab --level inf       | level = inf is not allowed

@@ -62,6 +62,8 @@ def _value_fault(text: str) -> str:
         return f"{match[1]} is not a whole number"
     if match := re.match(r"could not convert string to float: (.*)", text):
         return f"{match[1]} is not a number"
+    if match := re.search(r"- typing\.Annotated\[.*\]: (.*)$", text):  # a type of ours says why
+        return match[1]
     if match := re.match(r"no type matching (.*?) could be instantiated from \[(.*?)\]\. Got errors: ", text):
         kinds = [_KINDS.get(x, "") for x in re.findall(r"[A-Z]+", match[1].replace("{None}", ""))]
         wanted = f"{kinds[0]}{', or several' if '[' in match[1] else ''}" if kinds and kinds[0] else match[1]

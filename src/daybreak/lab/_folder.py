@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from daybreak.lab import _files
 from daybreak.lab._files import sha256
 from daybreak.lab.result import DamageError, unseal
 
@@ -26,7 +27,7 @@ def read(folder: Path) -> RunFolder:
         DamageError: something is not what was written.
         NewerError: a newer version wrote it.
     """
-    document = unseal((folder / RESULT).read_bytes())
+    document = unseal(_files.read(folder / RESULT))
     if document["id"] != folder.name:
         raise DamageError(f"{RESULT} belongs to run {document['id']}")
     run = _checked(folder, RUN, document)
@@ -38,7 +39,7 @@ def read(folder: Path) -> RunFolder:
 
 def _checked(folder: Path, name: str, document: dict[str, Any]) -> bytes:
     try:
-        content = (folder / name).read_bytes()
+        content = _files.read(folder / name)
     except (FileNotFoundError, IsADirectoryError):
         raise DamageError(f"{name} is missing") from None
     if sha256(content) != document["files"].get(name):

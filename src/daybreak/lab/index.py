@@ -8,6 +8,7 @@ is replaced in one step, so readers never wait for each other, and every tool re
 
 import json
 import os
+import stat
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
@@ -125,18 +126,18 @@ def _stamps(runs: Path) -> dict[str, str]:
 
 
 def stamp(path: str) -> str:
-    """Size and time of a file, to compare; empty if there is none."""
+    """Size and time of a regular file, to compare; empty if there is none."""
     try:
-        stat = os.stat(path)  # noqa: PTH116  (three for each of thousands of runs: a Path would cost more than the call)
+        status = os.stat(path)  # noqa: PTH116  (three for each of thousands of runs: a Path would cost more than the call)
     except OSError:
         return ""
-    return f"{stat.st_size}:{stat.st_mtime_ns}"
+    return f"{status.st_size}:{status.st_mtime_ns}" if stat.S_ISREG(status.st_mode) else ""
 
 
 def _load(lab: Path) -> pa.Table:
     """The index as it was last written; an empty one if it is absent or damaged."""
     try:
-        content = (lab / _NAME).read_bytes()
+        content = _files.read(lab / _NAME)
         if (lab / _DIGEST).read_text() == _digest(content):
             return _parquet.read(content)
     except (OSError, ValueError):  # pyarrow's own errors are ValueErrors

@@ -129,7 +129,7 @@ class Lab:
     def load_checkpoint(self, run: "Run") -> bytes | None:
         """The state of an unfinished run, as it was given to `save_checkpoint`; None if there is none."""
         try:
-            return (self._runs / run.id / CHECKPOINT).read_bytes()
+            return _files.read(self._runs / run.id / CHECKPOINT)
         except FileNotFoundError:
             return None
 
@@ -214,11 +214,15 @@ class Lab:
     def unfinished(self) -> list[str]:
         """Ids of the runs that have started and are not done."""
         left = [x for x in ids(self._runs) if not index.stamp(f"{self._runs}/{x}/{RESULT}")]
-        return sorted(x for x in left if (self._runs / x / RUN).exists())
+        return sorted(x for x in left if (self._runs / x / RUN).is_file())
 
     def damaged(self) -> list[Damaged]:
         """Folders that were set aside."""
-        return [Damaged(why.parent, why.read_text(errors="replace")) for why in sorted(self._damaged.glob("*/why.txt"))]
+        return [
+            Damaged(why.parent, why.read_text(errors="replace"))
+            for why in sorted(self._damaged.glob("*/why.txt"))
+            if why.is_file()
+        ]
 
     def _commit(self, run: "Run", record: bytes | None, document: dict[str, Any], source: dict[str, Any]) -> None:
         from daybreak.training import canonical
