@@ -14,7 +14,6 @@ from daybreak.cli.reproduce import Reproduce, show
 @pytest.fixture(autouse=True)
 def _in_an_empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    Path("a_file").write_text("")
 
 
 def test_the_list_names_every_figure_with_cost_and_state(capsys) -> None:
@@ -31,30 +30,6 @@ def test_the_list_names_every_figure_with_cost_and_state(capsys) -> None:
     text = capsys.readouterr().out
     assert "6 s, done" in text
     assert "runs" in text
-
-
-@pytest.mark.parametrize(
-    ("line", "text"),
-    [
-        ("fig33", "study 'fig33' is unknown: did you mean fig3?"),
-        ("fig15 --lab a_file", "lab = 'a_file' is not allowed: it is a file"),
-        ("fig15 --out a_file", "out = 'a_file' is not allowed: it is a file"),
-        ("fig15 --workers -1", "workers = -1 is not allowed: it must be at least 0."),
-        ("fig15 --scale huge", "smoke"),
-        ("--from-tables", "there are no tables at laptop scale in 'results': leave out --from-tables to measure them."),
-        (
-            "fig15 --from-tables",
-            "fig15 has no tables at laptop scale in 'results': leave out --from-tables to measure it.",
-        ),
-    ],
-)
-def test_a_wrong_request_is_one_sentence_and_writes_nothing(line: str, text: str, capsys) -> None:
-    assert main(["reproduce", *line.split()]) == 2
-    out, err = capsys.readouterr()
-    assert not out
-    assert text in err
-    assert err.count("\n") == 1
-    assert [x.name for x in Path().iterdir()] == ["a_file"]
 
 
 def test_what_was_measured_is_judged_again_from_its_tables(capsys) -> None:

@@ -174,7 +174,7 @@ def test_exports_hold_the_same_rows(lab: Lab, capsys, suffix: str) -> None:
 WRONG = [
     ("list --lab nowhere", "there is no lab in folder 'nowhere'"),
     ("list --lab a_file", "there is no lab"),
-    ("list --where nonsense=1", "where = 'nonsense=1' is not allowed: Binder Error"),
+    ("list --where nonsense=1", "where = 'nonsense=1' is not allowed: there is no column 'nonsense'"),
     ("list --where T=1;T=2", "where = 'T=1;T=2' is not allowed"),
     ("show xyz", "no run in lab 'lab' starts with 'xyz'"),
     ("show", "ID"),

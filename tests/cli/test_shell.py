@@ -1,4 +1,4 @@
-"""Errors and exit codes of every verb: 2 and one sentence for a wrong request, 1 for failed work, 130 when interrupted."""
+"""What every verb shares: JSON, help, version, and one sentence for failed work. Wrong requests are in `test_wrong`."""
 
 import json
 from pathlib import Path
@@ -11,51 +11,11 @@ from daybreak.cli._answer import _whole
 from daybreak.cli._help import VERBS
 from daybreak.cli.doctor import Doctor
 
-WRONG = [
-    ("theory --T 1 --d 64", "T = 1 is not allowed"),
-    ("theory --T 64 --d 0", "d = 0 is not allowed"),
-    ("theory --T 64 --d 8 --B 64", "B = 64 is not allowed"),
-    ("theory --T 64 --d 8 --p 1", "p = 1 is not allowed"),
-    ("theory --T 64 --d 8 --p nan", "p = nan is not allowed"),
-    ("theory --T 64 --d 8 --level 0", "level = 0 is not allowed"),
-    ("theory --T 64 --d 8 --level nan", "level = nan is not allowed"),
-    ("theory --T 64 --d 8 --logits loose", "Expected one of ('tied', 'free')"),
-    ("theory --T many --d 8", "'many' is not a whole number"),
-    ("theory --T 2.5 --d 8", "'2.5' is not a whole number"),
-    ("theory --T inf --d 8", "'inf' is not a whole number"),
-    ("theory --T 64", "Missing from daybreak theory: --d"),
-    ("theory --T 64 --d 8 --plt x.png", "Perhaps you meant --plot"),
-    ("theory --T 64 --d 8 --plot x.gif", "must end in .png, .pdf or .svg"),
-    ("theory --T 64 --d 8 --plot nowhere/x.png", "must be a folder"),
-    ("reproduce fig99", "study 'fig99' is unknown"),
-    ("reproduce fig1a --scale huge", "Expected one of ('smoke', 'laptop', 'paper')"),
-    ("reproduce fig1a --out a_file", "it is a file"),
-    ("demo --out a_file", "it is a file"),
-    ("dawn", f"'dawn' is not a verb. Available subcommands: {', '.join(VERBS)}. See daybreak --help."),
-    ("trian", "Perhaps you meant train."),
-    ("--json theory --T 64 --d 8", "'--json' is not a verb."),
-    ("--version --jsn", "'--version' is not a verb."),
-    ("runs lst", "Available subcommands: list, show, export. See daybreak runs --help."),
-    ("train markov --task.m 0", "must be above 0. See daybreak train --help."),
-]
-
 
 @pytest.fixture(autouse=True)
 def _in_an_empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "a_file").write_text("")
-
-
-@pytest.mark.parametrize(("line", "message"), WRONG)
-def test_a_wrong_request_is_one_sentence_and_writes_nothing(line: str, message: str, capsys) -> None:
-    assert main(line.split()) == 2
-    out, err = capsys.readouterr()
-    assert not out
-    assert message in err
-    assert err.count("\n") == 1
-    assert err.startswith("daybreak: ")
-    assert err.endswith(".\n")
-    assert [path.name for path in Path().iterdir()] == ["a_file"]
 
 
 def test_failed_work_is_one_sentence_and_exit_1(monkeypatch: pytest.MonkeyPatch, capsys) -> None:

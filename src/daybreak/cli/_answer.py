@@ -3,7 +3,6 @@
 import math
 import os
 import re
-import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -98,22 +97,6 @@ def check_number(name: str, value: float, least: float, most: float = math.inf, 
         raise RequestError(f"{name} = {format_number(value)} is not allowed: it must be at most {most:,.0f}.")
 
 
-def confirm(what: str, instead: str, console: Console | None = None) -> None:
-    """Ask on a terminal whether to go on; where nobody can answer, or the answer is not yes, refuse.
-
-    Args:
-        what: is about to be done, as a sentence.
-        instead: what to write so that nothing is asked, as a sentence.
-        console: where to ask; by default stderr.
-    """
-    console = console or Console(stderr=True)
-    if sys.stdin.isatty() and console.is_terminal:
-        if console.input(f"{escape(what)} Go on? \\[y/N] ").strip().lower() in ("y", "yes"):
-            return
-        raise RequestError(f"nothing was done. {instead}")
-    raise RequestError(f"{what} {instead}")
-
-
 def check_new_folder(name: str, path: Path) -> None:
     """Refuse a folder to write to that is a file or cannot be made, before anything is computed."""
     try:
@@ -122,7 +105,7 @@ def check_new_folder(name: str, path: Path) -> None:
         if path.exists():
             why = "it cannot be written to" if path.is_dir() else "it is a file, and a folder is needed"
         else:
-            above = next(x for x in path.absolute().parents if x.exists())
+            above = next(x for x in path.parents if x.exists())
             if above.is_dir() and os.access(above, os.W_OK):
                 return
             why = f"{str(above)!r} {'cannot be written to' if above.is_dir() else 'is a file'}"

@@ -1,5 +1,6 @@
 """Options that choose a lab and its runs, shared by the verbs that read one."""
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -43,7 +44,7 @@ def open_lab(path: Path) -> "Lab":
     """The lab in a folder."""
     from daybreak.lab import Lab
 
-    if not (path / "runs").is_dir():
+    if not os.path.isdir(path / "runs"):  # noqa: PTH112  (where Path raises, as for a name that is too long, this is False)
         raise RequestError(
             f"there is no lab in folder {str(path)!r}: 'daybreak train' makes one, --lab chooses another folder."
         )

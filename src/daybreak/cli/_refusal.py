@@ -35,6 +35,8 @@ def _fault(text: str, subcommands: list[str], help_text: Callable[[], str]) -> s
         return _unknown(re.split(r",? ", names), subcommands, help_text)
     if match := re.fullmatch(r"invalid choice '(.*)' for argument '(.*)'\. Expected one of \((.*?),?\)\.?", text):
         value, option, choices = match[1], match[2], [x.strip("'") for x in match[3].split(", ")]
+        if "None" in choices:  # the default of an option; Tyro's order is then that of a set
+            choices = sorted({*choices} - {"None"})
         return f"{option} = {value!r} is not allowed. Expected one of {', '.join(choices)}{_perhaps(value, choices)}"
     if match := re.fullmatch(r"Error parsing (\S+): (.*)", text):
         return f"{match[1]}: {_value_fault(match[2])}" if match[1].startswith("-") else _value_fault(match[2])
@@ -60,6 +62,8 @@ def _value_fault(text: str) -> str:
         return f"{match[1]} is not a whole number"
     if match := re.match(r"could not convert string to float: (.*)", text):
         return f"{match[1]} is not a number"
+    if match := re.search(r"- typing\.Annotated\[.*\]: (.*)$", text):  # a type of ours says why
+        return match[1]
     if match := re.match(r"no type matching (.*?) could be instantiated from \[(.*?)\]\. Got errors: ", text):
         kinds = [_KINDS.get(x, "") for x in re.findall(r"[A-Z]+", match[1].replace("{None}", ""))]
         wanted = f"{kinds[0]}{', or several' if '[' in match[1] else ''}" if kinds and kinds[0] else match[1]

@@ -50,8 +50,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except WorkError as error:
         return _fail(str(error), 1)
     except OSError as error:
-        where = f"{error.filename!r}: " if error.filename else ""
-        return _fail(f"{where}{error.strerror or error}.", 1)
+        what = f"{error.filename!r} cannot be used: {error.strerror}" if error.filename else str(error)
+        return _fail(f"{what.rstrip('.')}.", 1)
     except Exception as error:
         if os.environ.get("DAYBREAK_TRACEBACK"):
             raise
@@ -150,7 +150,13 @@ def _parse(name: str, *options: str) -> Any:
     for before, value in pairwise((name, *options)):
         option = value[:-1] if re.fullmatch(r"--[^=]+=", value) else before
         if option != "--address" and (not value or option != before):
-            raise RequestError(f"the value after {option} is empty: give one, or leave it out.")
+            folder = option in ("--lab", "--out", "--results")
+            why = (
+                "a folder needs a name; '.' is the current one"
+                if folder
+                else "its value is empty: give one, or leave it out"
+            )
+            raise RequestError(f"{option}: {why}.")
     import tyro
 
     verb, prog, rest = _reader(name, list(options))

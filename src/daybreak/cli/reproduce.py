@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Literal, final
 import tyro
 from rich.console import Console
 
-from daybreak.cli._answer import MOST_WORKERS, Answer, Json, WholeNumber, check_new_folder, check_number, confirm, table
+from daybreak.cli._answer import MOST_WORKERS, Answer, Json, WholeNumber, check_new_folder, check_number, table
+from daybreak.cli._confirm import confirmed
 from daybreak.cli._lab import FolderPath
 from daybreak.cli._watch import clock, watching
 from daybreak.errors import RequestError
@@ -86,10 +87,9 @@ class Reproduce:
         if not self.from_tables:
             if not self.all:
                 seconds = 60 * sum(study.minutes[self.scale] for study in studies.STUDIES)
-                confirm(
-                    f"These are {len(studies.STUDIES)} figures at {self.scale} scale, about {clock(seconds)} on two cores.",
-                    "Name figures, or give --all for all of them; --list shows their names and costs.",
-                )
+                question = f"Reproduce all {len(studies.STUDIES)} figures at {self.scale} scale, about {clock(seconds)} on two cores?"
+                if not confirmed("", question, "names of figures, or --all"):
+                    raise RequestError("nothing was done: name figures, or give --all; --list shows names and costs.")
             return [*studies.STUDIES]
         measured = [study for study in studies.STUDIES if studies.has_tables(study, self.scale, self.out)]
         if not measured:

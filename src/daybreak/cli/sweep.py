@@ -12,7 +12,7 @@ from rich.console import Console
 from daybreak._machine import cores
 from daybreak.cli._answer import MOST_WORKERS, Answer, Json, KeepFiles, WholeNumber, check_new_folder, check_number, table
 from daybreak.cli._lab import FolderPath
-from daybreak.cli._watch import clock, watching
+from daybreak.cli._watch import how_long, watching
 from daybreak.errors import RequestError, format_number
 
 if TYPE_CHECKING:
@@ -132,6 +132,7 @@ class Sweep:
         from daybreak.lab import Lab
         from daybreak.lab.compute.cohorts import pack
         from daybreak.lab.compute.cost import check_memory, machine_speed
+        from daybreak.lab.reading.expected import expected_steps
         from daybreak.training import shape
 
         lab, executor = Lab(self.lab), self._executor()
@@ -140,7 +141,13 @@ class Sweep:
         cohorts = pack(todo, executor.workers, executor.memory, executor.at_once)
         speed = machine_speed() * min(1, self.threads / len(cores()))  # of one worker
         programs = len({shape(cohort.runs[0]) for cohort in cohorts})
-        seconds = sum(cohort.operations for cohort in cohorts) / speed + _COMPILING * programs
+        expected = expected_steps(lab, todo)
+        fractions = {run.id: expected.steps.get(run.id, run.stop.budget) / run.stop.budget for run in todo}
+        least = sum(
+            x * fractions[run.id] for cohort in cohorts for run, x in zip(cohort.runs, cohort.each, strict=True)
+        )
+        most = sum(cohort.operations for cohort in cohorts)
+        at_once, compiling = min(executor.workers, len(cohorts) or 1), _COMPILING * programs
         data = {
             "runs": len(runs),
             "existing": len(runs) - len(todo),
@@ -150,7 +157,9 @@ class Sweep:
                 for c, settings in zip(cohorts, _settings(cohorts), strict=True)
             ],
             "programs": programs,
-            "seconds_at_most": seconds / min(executor.workers, len(cohorts) or 1),
+            "seconds_expected": (least / speed + compiling) / at_once,
+            "expected_by": expected.source,
+            "seconds_at_most": (most / speed + compiling) / at_once,
             "operations_per_second": speed,
         }
         return Answer(data, lambda console: _show_plan(console, data))
@@ -192,9 +201,11 @@ def _show_plan(console: Console, data: dict) -> None:
     console.print(table(title, ["runs", "steps", "minutes", *names], rows))
     if len(cohorts) > _ROWS:
         console.print(f"and {len(cohorts) - _ROWS:,} shorter ones", highlight=False)
+    expected = data["seconds_expected"] if data["expected_by"] else None
+    duration = how_long(expected, data["seconds_at_most"], data["expected_by"])
     console.print(
-        f"About {clock(data['seconds_at_most'])} if every run uses its whole budget; runs that emerge end earlier. Estimated by "
-        f"counting operations, at {speed / 1e9:.0f} GFLOP/s for each worker (a matrix product, measured now), "
+        f"{duration[0].upper()}{duration[1:]}, if every run uses its whole budget. Estimated by counting operations, at "
+        f"{speed / 1e9:.0f} GFLOP/s for each worker (a matrix product, measured now), "
         f"and {_COMPILING} s for each of {data['programs']:,} programs to compile.",
         highlight=False,
     )

@@ -25,7 +25,7 @@ def making(lab: Path) -> Iterator[None]:
     raise RequestError(f"lab = {str(lab)!r} is not allowed: {why}.")
 
 
-def read(path: Path, most: int) -> bytes:
+def read(path: Path, most: int | None = None) -> bytes:
     """The content of a regular file. A pipe or a device is never opened: it may have no end.
 
     Raises:
@@ -36,10 +36,9 @@ def read(path: Path, most: int) -> bytes:
         raise OSError(errno.EISDIR, "it is a folder")
     if not stat.S_ISREG(status.st_mode):
         raise OSError(errno.EINVAL, "it is not a regular file")
-    if status.st_size > most:
+    if most is not None and status.st_size > most:
         raise OSError(errno.EFBIG, f"it has {status.st_size:,} bytes, and at most {most:,} are read")
-    with path.open("rb") as file:
-        return file.read(most + 1)
+    return path.read_bytes()
 
 
 def sha256(content: bytes) -> str:

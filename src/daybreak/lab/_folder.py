@@ -5,6 +5,7 @@ import struct
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from daybreak.lab import _files
 from daybreak.lab._files import sha256
 from daybreak.lab._settings import level
 from daybreak.lab.result import DamageError, unseal, without_level
@@ -35,7 +36,7 @@ def read(folder: Path) -> RunFolder:
         DamageError: something is not what was written.
         NewerError: a newer version wrote it.
     """
-    document = unseal((folder / RESULT).read_bytes())
+    document = unseal(_files.read(folder / RESULT))
     if document["id"] != folder.name:
         raise DamageError(f"{RESULT} belongs to run {document['id']}")
     run = _checked(folder, RUN, document)
@@ -68,7 +69,7 @@ def kept(folder: Path, what: str, document: dict[str, Any]) -> bytes | None:
 
 def _checked(folder: Path, name: str, document: dict[str, Any]) -> bytes:
     try:
-        content = (folder / name).read_bytes()
+        content = _files.read(folder / name)
     except (FileNotFoundError, IsADirectoryError):
         raise DamageError(f"{name} is missing") from None
     if sha256(content) != document["files"].get(name):

@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 
 from daybreak.errors import RequestError
+from daybreak.lab import _files
 from daybreak.lab._files import sha256
 from daybreak.lab._folder import RUN
 
@@ -42,6 +43,6 @@ def check_lab(path: Path) -> None:
 
 def _is_run(folder: Path) -> bool:
     try:
-        return sha256((folder / RUN).read_bytes()).startswith(folder.name)
+        return sha256(_files.read(folder / RUN)).startswith(folder.name)
     except OSError:
         return False

@@ -9,6 +9,7 @@ nobody reads half of it or waits, and every tool reads it.
 
 import json
 import os
+import stat
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import fields
@@ -230,18 +231,18 @@ def _stamps(runs: Path) -> dict[str, str]:
 
 
 def stamp(path: str) -> str:
-    """Size and time of a file, to compare; empty if there is none."""
+    """Size and time of a regular file, to compare; empty if there is none."""
     try:
-        stat = os.stat(path)  # noqa: PTH116  (three for each of thousands of runs: a Path would cost more than the call)
+        status = os.stat(path)  # noqa: PTH116  (three for each of thousands of runs: a Path would cost more than the call)
     except OSError:
         return ""
-    return f"{stat.st_size}:{stat.st_mtime_ns}"
+    return f"{status.st_size}:{status.st_mtime_ns}" if stat.S_ISREG(status.st_mode) else ""
 
 
 def _load(lab: Path) -> pa.Table:
     """The index as it was last written; an empty one if it is absent, damaged or of another version."""
     try:
-        content = (lab / _NAME).read_bytes()
+        content = _files.read(lab / _NAME)
         before, after = _around_digest(content)
         if content == _sealed(before, after):
             return _parquet.read(content).replace_schema_metadata(None)

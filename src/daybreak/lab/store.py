@@ -227,7 +227,7 @@ class Lab:
     def load_checkpoint(self, run: "Run") -> bytes | None:
         """The state of an unfinished run, as it was given to `save_checkpoint`; None if there is none."""
         try:
-            return (self._runs / run.id / CHECKPOINT).read_bytes()
+            return _files.read(self._runs / run.id / CHECKPOINT)
         except FileNotFoundError:
             return None
 
@@ -345,7 +345,8 @@ class Lab:
 
     def damaged(self) -> list[Damaged]:
         """Folders that were set aside, and runs that the last `query` could not read."""
-        aside = [Damaged(x.parent, x.read_text(errors="replace")) for x in sorted(self._damaged.glob("*/why.txt"))]
+        notes = [x for x in sorted(self._damaged.glob("*/why.txt")) if x.is_file()]
+        aside = [Damaged(x.parent, x.read_text(errors="replace")) for x in notes]
         return aside + [Damaged(self._runs / name, why) for name, why in sorted(self._index.left_out.items())]
 
     def delete(self, name: str) -> list[Path]:

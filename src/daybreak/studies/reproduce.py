@@ -16,6 +16,7 @@ from typing import Any, final
 from daybreak import pictures
 from daybreak.errors import RequestError, WorkError
 from daybreak.lab import Lab, Saved
+from daybreak.lab._marker import check_lab
 from daybreak.lab.compute.driver import State, train_missing
 from daybreak.lab.compute.local import LocalExecutor
 from daybreak.studies import tables
@@ -77,6 +78,8 @@ def reproduce(
         WorkError: if runs failed; the sentence names them.
     """
     folder = _folder(study, scale, out)
+    if isinstance(study.data, TrainedData):
+        check_lab(lab)  # before anything is written
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except (FileExistsError, NotADirectoryError):

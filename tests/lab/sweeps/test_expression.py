@@ -61,7 +61,6 @@ def test_it_means_what_it_means_in_python(left: str, sign: str, right: str) -> N
         ("T // 3", 2),
         ("T = 8 and position = 'fixed'", True),
         ("position != 'a = b'", True),
-        ("T = 8, d >= 8", False),
         ("feature = 'no'", True),
         ("window", None),
         ("2 * window", None),
@@ -75,6 +74,13 @@ def test_it_means_what_it_means_in_python(left: str, sign: str, right: str) -> N
 )
 def test_examples(text: str, answer: float | None) -> None:
     assert parse(text)(VALUES) == (answer if answer is None else pytest.approx(answer))
+
+
+def test_commas_join_conditions_and_no_numbers() -> None:
+    assert parse("T = 8, d >= 8", commas=True)(VALUES) is False
+    assert parse("T = 8, d < 8,", commas=True)(VALUES) is True
+    with pytest.raises(RequestError, match="cannot be read at"):
+        parse("4 * d, 5")
 
 
 @pytest.mark.parametrize(

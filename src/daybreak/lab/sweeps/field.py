@@ -2,6 +2,7 @@
 
 import sys
 from dataclasses import MISSING, dataclass, fields
+from datetime import date, time
 from functools import cache
 from types import NoneType, UnionType
 from typing import Any, Literal, Union, final, get_args, get_origin, get_type_hints
@@ -14,6 +15,7 @@ from daybreak.lab.sweeps.expression import Expression, parse
 Kind = Literal["whole", "number", "flag", "text", "numbers"]
 
 _LONGEST = 1_000_000
+_WIDEST = 100  # characters of a value in a message
 _RANGES = {
     "logspace": "first, last and how many, such as [16, 256, 5]",
     "linspace": "first, last and how many, such as [0, 0.5, 6]",
@@ -70,7 +72,7 @@ class Field:
             "whole": 'a whole number, a list, a range such as { logspace = [16, 256, 5] } or an expression such as "4 * d"',
             "number": 'a finite number, a list, a range such as { linspace = [0, 1, 5] } or an expression such as "1 / d"',
         }
-        raise RequestError(f"{self.name} = {given!r} is not allowed: it must be {allowed[self.kind]}")
+        raise RequestError(f"{self.name} = {_shown(given)} is not allowed: it must be {allowed[self.kind]}")
 
     def computed(self, expression: Expression, values: dict[str, Any]) -> Any:
         """What an expression gives, as a value of this setting; rounded where that is a whole number."""
@@ -120,8 +122,15 @@ def _spread(name: str, given: dict[str, Any]) -> list[float]:
                 return list(numbers)
     form = next((x for x in given if x in _RANGES), None)
     what = f"{form} needs {_RANGES[form]}" if form else f"a range is one of {', '.join(_RANGES)}"
-    raise RequestError(f"{name} = {given!r} is not allowed: {what}")
+    raise RequestError(f"{name} = {_shown(given)} is not allowed: {what}")
 
 
 def _spans(first: Any, last: Any, count: Any) -> bool:
-    return _is_number(first) and _is_number(last) and type(count) is int and 1 <= count <= _LONGEST
+    numbers = _is_number(first) and _is_number(last) and _is_number(last - first)
+    return numbers and type(count) is int and 1 <= count <= _LONGEST
+
+
+def _shown(value: Any) -> str:
+    """A value of a file in a message: dates as they are written, and what is long cut off."""
+    text = value.isoformat() if isinstance(value, date | time) else repr(value)
+    return text if len(text) <= _WIDEST else f"{text[:_WIDEST]}…"

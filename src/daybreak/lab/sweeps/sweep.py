@@ -95,6 +95,8 @@ def runs(text: str, name: str = "sweep", folder: Path = Path()) -> list[Run]:
 def _parsed(file: "_File") -> dict[str, Any]:
     """The values of a file, nested at most `_DEEPEST` times: more is no setting, and Python could not print it."""
     try:
+        if any(x.count(".") > _DEEPEST and "," not in x for line in file.text.splitlines() for x in line.split("=")):
+            raise RecursionError  # a key of many parts, which Python reads in quadratic time
         data = tomllib.loads(file.text)
         level: list[Any] = [data]
         for _ in range(_DEEPEST):
@@ -103,7 +105,7 @@ def _parsed(file: "_File") -> dict[str, Any]:
             ]
         if not level:
             return data
-        message = "values are nested too deeply"
+        raise RecursionError
     except tomllib.TOMLDecodeError as error:
         lines = max(file.text.rstrip().count("\n") + 1, 1)
         message = str(error).replace("at end of document", f"at the end, line {lines}")
@@ -297,7 +299,7 @@ def _seeds(setting: Field, given: Any) -> Sequence[int]:
     if given < 1:
         raise RequestError(f"seeds = {given} is not allowed: it must be at least 1, or a list of seeds")
     if given > MOST:
-        raise RequestError(f"seeds = {given} is not allowed: a sweep has at most {MOST:,} runs")
+        raise RequestError(f"a sweep of {given:,} runs is too large: at most {MOST:,} are allowed")
     return range(given)
 
 
