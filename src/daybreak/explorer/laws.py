@@ -302,7 +302,7 @@ VIEW = View(
         "x": Menu("Across"),
         "colour": Menu("Colour"),
         "facet": Menu("Side by side"),
-        "where": Text("Only rows with", "T >= 64 and d = 16"),
+        "where": Text("Only rows with", "T >= 64"),
         "law": Text("Law", "C * d**a * (T/B)**b"),
     },
     panels={"points": "Measurements and law", "residuals": "Residuals: measured over fitted"},
