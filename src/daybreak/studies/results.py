@@ -54,6 +54,12 @@ class StudyResult:
         )
 
 
+def shipped() -> Path:
+    """The folder of results that come with the package: part of an installed one, else the repository's."""
+    installed = Path(__file__).parents[1] / "_results"
+    return installed if installed.is_dir() else Path(__file__).parents[3] / "results"
+
+
 def read_all(out: Path) -> list[StudyResult]:
     """All studies with results under a folder, in the order of the papers, each at its largest scale.
 
