@@ -42,7 +42,7 @@ if (!window.asked) {
 let calm = 0;
 const look = () => {
   calm = window.asked.count || document.querySelector("[data-dash-is-loading]") ? 0 : calm + 1;
-  if (calm > 3) done(); else setTimeout(look, 15);
+  if (calm > 3) done(); else setTimeout(look, 10);
 };
 look();
 """

@@ -107,7 +107,8 @@ def _counts(claims: list[_Claim], *, short: bool = False) -> list[Component]:
 
 
 def _verdict(claim: _Claim) -> Verdict:
-    return next((x for x in VERDICTS if x == claim.text["verdict"]), "undecided")
+    found: list[Verdict] = [x for x in VERDICTS if x == claim.text["verdict"]]
+    return found[0] if found else "undecided"
 
 
 def _index(groups: dict[str, list[_Claim]]) -> Component:
