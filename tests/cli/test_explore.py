@@ -11,6 +11,7 @@ from urllib.request import urlopen
 import pytest
 
 from daybreak.cli import main
+from daybreak.studies.results import shipped
 from tests.end_to_end.test_sweep import HEED
 
 
@@ -28,7 +29,7 @@ def test_it_serves_until_interrupted(tmp_path: Path) -> None:
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=120)
     assert (process.returncode, err) == (0, "")
-    assert json.loads(out) == {"url": found[1], "lab": "lab", "results": "results"}
+    assert json.loads(out) == {"url": found[1], "lab": "lab", "results": str(shipped())}
     assert not list(tmp_path.iterdir()), "looking leaves nothing behind"
 
 
@@ -39,9 +40,15 @@ def test_it_serves_until_interrupted(tmp_path: Path) -> None:
         ("--port -1", "port = -1 is not allowed"),
         ("--port web", "'web' is not a whole number"),
         ("--host no.such.host.invalid", "it is no address of this machine"),
+        ("--lab afile", "lab = 'afile' is not allowed: it is a file, not a folder."),
+        ("--results afile", "results = 'afile' is not allowed: it is a file, not a folder."),
     ],
 )
-def test_a_wrong_request_is_one_sentence(line: str, said: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_wrong_request_is_one_sentence(
+    line: str, said: str, capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "afile").touch()
     assert main(["explore", *line.split()]) == 2
     out, err = capsys.readouterr()
     assert not out

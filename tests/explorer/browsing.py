@@ -117,6 +117,10 @@ class Page:
         wanted = {"behavior": "allow", "downloadPath": str(folder)}
         self.browser.execute_cdp_cmd("Browser.setDownloadBehavior", wanted)
 
+    def messages(self) -> list[str]:
+        """What the console says since the last time, errors or not."""
+        return [x["message"] for x in self.browser.get_log("browser")]
+
     def complaints(self) -> list[str]:
         """Errors in the console since the last time."""
         return [x["message"] for x in self.browser.get_log("browser") if x["level"] == "SEVERE"]

@@ -39,6 +39,9 @@ def test_an_address_says_only_what_is_not_by_itself_so() -> None:
     assert address.write(Seen()) == ""
     assert address.write(Seen(share=0.25, runs=("a b", "c"))) == "?share=0.25&runs=a+b&runs=c"
     assert address.read(Seen, "/runs?count=4") == Seen(count=4)
+    assert address.read(Seen, "?words=what?") == Seen(words="what?")
+    for bare in ("", "?", "/runs", "/runs?", "/"):
+        assert address.read(Seen, bare) == Seen()
 
 
 @pytest.mark.parametrize(

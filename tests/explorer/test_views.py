@@ -79,15 +79,25 @@ def test_pinned_curves_stay_and_come_back_by_their_address(page: Page) -> None:
     page.until("return !location.search.includes('pins')")
 
 
-def test_what_the_theory_refuses_is_said_and_the_last_picture_stays(page: Page) -> None:
+def test_what_the_theory_refuses_is_said_in_place_of_the_picture(page: Page) -> None:
     page.open("/theory?T=8&B=4")
-    before = page.curves("theory-time")
     page.find("#theory-B").send_keys(Keys.ARROW_RIGHT * 4)
     page.until_text("#theory-notice", "B = 8 is not allowed")
-    assert page.curves("theory-time") == before
-    assert page.address == "/theory?T=8&B=4"
+    page.settle()
+    assert (page.curves("theory-time"), page.text("#theory-text"), page.text("#theory-B-reads")) == ([], "", "8")
+    assert page.address == "/theory?T=8&B=4", "of the last picture"
     page.find("#theory-B").send_keys(Keys.ARROW_LEFT * 4)
     page.until("return !document.querySelector('#theory-notice').innerText")
+    page.settle()
+    assert page.curves("theory-time")
+
+
+def test_an_unexpected_error_is_shown_until_the_next_good_answer(page: Page) -> None:
+    page.open("/theory")
+    page.run("dash_clientside.set_props('theory-pins', {data: {not: 'a list'}})")
+    page.until_text("#failure", "Something went wrong")
+    page.run("dash_clientside.set_props('theory-pins', {data: []})")
+    page.until("return !document.querySelector('#failure').innerText")
 
 
 def test_the_staircase_rests_where_the_theory_says(page: Page) -> None:
@@ -112,6 +122,15 @@ def test_a_law_is_fitted_filtered_and_written_anew(page: Page) -> None:
     field.send_keys(Keys.CONTROL + "a")
     field.send_keys("C * Z**b" + Keys.ENTER)
     page.until_text("#laws-notice", "'Z', which is no column")
+    page.settle()
+    assert not page.curves("laws-points")
+    page.find("#laws-source").click()
+    page.until("return document.querySelector('.dash-dropdown-content label.dash-dropdown-option')")
+    page.find(".dash-dropdown-content label:nth-of-type(2)").click()
+    page.until_text("#laws-text", "plateau of the toy model")
+    page.settle()
+    assert not page.text("#laws-notice")
+    assert page.curves("laws-points")
 
 
 def _planted() -> measure.Law:
@@ -176,16 +195,20 @@ def test_a_forecast_as_of_any_step(page: Page) -> None:
     assert "in fact" in page.text("#forecast-text")
 
 
-def test_the_scoreboard(page: Page) -> None:
+def test_claims_are_found_by_figure(page: Page) -> None:
     page.open("/claims")
-    rows = "return document.querySelectorAll('.claims tbody tr').length"
-    every = page.run(rows)
-    assert every >= 5
+    assert page.run("return document.querySelectorAll('details.group').length") == 2
+    assert "✓" not in page.text(".index"), "signs are decoration; the numbers are text"
+    assert page.text(".index").split()[:3] == ["Paper", "A,", "emergence"]
+    page.find("[data-fold=close]").click()
+    page.until("return !document.querySelector('details.group[open]')")
+    page.find(".index button[data-show*=b-fig10]").click()
+    page.until("return document.querySelector('details.group[open]')?.getBoundingClientRect().top < 400")
+    assert "B10" in page.text("details.group[open]")
+    page.until("return document.querySelector('details.group[open] img').naturalWidth > 0")
     page.find("#claims-paper input[value=incremental]").click()
-    page.until(f"return (() => {{ {rows} }})() < {every}")
-    assert "B10" in page.text(".claims")
+    page.until("return document.querySelectorAll('details.group').length === 1")
     assert page.address == "/claims?paper=incremental"
-    page.until("return [...document.querySelectorAll('.picture img')].every(x => x.naturalWidth > 0)")
 
 
 def test_pictures_and_data_are_saved(page: Page, tmp_path: Path) -> None:

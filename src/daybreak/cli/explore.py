@@ -24,9 +24,13 @@ class Explore:
     """
 
     lab: LabFolder = Path("lab")
-    results: Annotated[Path, tyro.conf.arg(metavar="DIR", help="Folder that 'daybreak reproduce' wrote to.")] = Path(
-        "results"
-    )
+    results: Annotated[
+        Path | None,
+        tyro.conf.arg(
+            metavar="DIR",
+            help="Folder that 'daybreak reproduce' wrote to. By default ./results if it has some, otherwise those that come with Daybreak.",
+        ),
+    ] = None
     port: Annotated[WholeNumber, tyro.conf.arg(help="Port to listen on; 0 takes a free one.")] = 8050
     host: Annotated[
         str,
@@ -41,6 +45,9 @@ class Explore:
         """Listen, print the address, and serve until interrupted."""
         if not 0 <= self.port <= 65535:
             raise RequestError(f"port = {self.port} is not allowed: it must lie between 0 and 65535.")
+        for name, folder in (("lab", self.lab), ("results", self.results)):
+            if folder is not None and folder.exists() and not folder.is_dir():
+                raise RequestError(f"{name} = {str(folder)!r} is not allowed: it is a file, not a folder.")
         try:
             from daybreak.explorer import Workspace, explorer, listen, serve, warm
         except ImportError as error:
@@ -50,11 +57,19 @@ class Explore:
         with listen(self.host, self.port) as at:
             shown = f"[{self.host}]" if ":" in self.host else self.host
             url = f"http://{shown}:{at.getsockname()[1]}/"
-            app = explorer(Workspace(self.lab, self.results), self.host)
+            results = self._results()
+            app = explorer(Workspace(self.lab, results), self.host)
             print(f"The explorer is at {url} until Ctrl-C.", file=sys.stderr, flush=True)  # noqa: T201
             warming = Thread(target=warm)
             warming.start()
             with suppress(KeyboardInterrupt):
                 serve(app, at)
             warming.join()  # the process must not end while JAX compiles
-        return Answer({"url": url, "lab": str(self.lab), "results": str(self.results)}, lambda console: None)
+        return Answer({"url": url, "lab": str(self.lab), "results": str(results)}, lambda console: None)
+
+    def _results(self) -> Path:
+        """The folder of results to show."""
+        from daybreak.studies.results import read_every_scale, shipped
+
+        here = self.results or Path("results")
+        return here if self.results is not None or read_every_scale(here) else shipped()

@@ -16,7 +16,7 @@ from daybreak.explorer.view import Drawing, View
 from daybreak.explorer.workspace import Workspace
 from daybreak.studies import STUDIES, VERDICTS
 from daybreak.studies._study import Verdict
-from daybreak.studies.results import StudyResult
+from daybreak.studies.results import StudyResult, shipped
 
 _PAPERS = {"emergence": "A, emergence", "incremental": "B, incremental"}
 _UNFOLDED = 15  # claims that are shown at once; figures of more are folded up
@@ -71,7 +71,8 @@ def _draw(workspace: Workspace, state: ClaimsState, colours: Palette) -> Drawing
     claims = _selected(workspace, state)
     columns = {name: np.array([claim.text[name] for claim in claims], np.str_) for name in _FIELDS}
     columns["study"] = np.array([claim.study.place for claim in claims], np.str_)
-    return Drawing(tables={"claims": columns}, text=_scoreboard(claims, state))
+    where = "come with Daybreak" if workspace.results == shipped() else f"are in {workspace.results}"
+    return Drawing(tables={"claims": columns}, text=[*_scoreboard(claims, state), html.P(f"These results {where}.")])
 
 
 def _scoreboard(claims: list[_Claim], state: ClaimsState) -> list[Any]:
@@ -106,7 +107,8 @@ def _counts(claims: list[_Claim], *, short: bool = False) -> list[Component]:
 
 
 def _verdict(claim: _Claim) -> Verdict:
-    return next((x for x in VERDICTS if x == claim.text["verdict"]), "undecided")
+    found: list[Verdict] = [x for x in VERDICTS if x == claim.text["verdict"]]
+    return found[0] if found else "undecided"
 
 
 def _index(groups: dict[str, list[_Claim]]) -> Component:

@@ -73,10 +73,10 @@ class Slider:
             min=self.place(self.low),
             max=self.place(self.high),
             step=1 if self.log else self.step,
-            debounce=0.25 if self.late else False,
         )
         shown = html.Output(self.form.format(value), id=f"{name}-reads", htmlFor=name)
-        return html.Div([html.Label(self.label, htmlFor=name), shown, moved], className="control slider")
+        parts = [html.Label(self.label, htmlFor=name), shown, moved]
+        return html.Div(parts, className=f"control slider{' late' if self.late else ''}")
 
 
 @final

@@ -263,7 +263,7 @@ def log_ticks(low: float, high: float) -> list[float]:
     """Ticks of a logarithmic axis: powers of ten, also 2 and 5 times these, or round numbers, as the ends leave space."""
     decades = log10(high / low)
     if decades < _NARROW:
-        return [float(x) for x in MaxNLocator(5).tick_values(low, high) if x > 0]
+        return [float(x) for x in MaxNLocator(5, steps=[1, 2, 5, 10]).tick_values(low, high) if x > 0]
     powers = range(floor(log10(low)), ceil(log10(high)) + 1)
     if decades < _WIDE:
         return [float(f"{digit}e{power}") for power in powers for digit in (1, 2, 5)]

@@ -5,11 +5,11 @@ from dataclasses import dataclass, replace
 from typing import Any, final
 
 import numpy as np
-from dash import Dash, Input, Output, State, html, no_update
+from dash import html
 from numpy.typing import NDArray
 
 from daybreak.errors import RequestError
-from daybreak.explorer import address, figures, filters
+from daybreak.explorer import figures, filters
 from daybreak.explorer.controls import Menu, Text
 from daybreak.explorer.figures import Figure, Palette
 from daybreak.explorer.fit_tables import CONFIGURATION, FitTable, Source, censored, count, find, fit, fit_table, sources
@@ -88,6 +88,7 @@ def _draw(workspace: Workspace, given: LawsState, colours: Palette) -> Drawing:
     if not offered:
         return _empty(workspace, colours)
     updates: dict[tuple[str, str], Any] = {("source", "options"): _options(offered)}
+    state = given
     try:
         name = find(offered, given.source) if given.source else next(iter(offered))
         source = offered[name]
@@ -102,7 +103,7 @@ def _draw(workspace: Workspace, given: LawsState, colours: Palette) -> Drawing:
         rows = {name: x[kept] for name, x in data.columns.items()}
         law = fit(source, state.law, rows, data.settings)
     except (RequestError, ArithmeticError) as error:
-        return _refused(str(error), given, updates, colours)
+        return _refused(str(error), state, updates, colours)
     chosen = _Chosen(state, source, data, rows, law)
     paper = published(rows)
     predicted = law.predict(_read(law, rows))
@@ -204,7 +205,7 @@ def _residuals(chosen: _Chosen, predicted: NDArray[Any], colours: Palette) -> Fi
 
 def _axes(chosen: _Chosen, facets: list[Any], colours: Palette) -> dict[str, Any]:
     width = 1 / len(facets)
-    name = chosen.source.measurement.y.partition("_")[0]
+    name = chosen.source.measurement.what.partition(",")[0].partition(" of ")[0]
     axes: dict[str, Any] = {"yaxis": figures.log_axis(colours, f"{name} ({chosen.unit})")}
     for i in range(len(facets)):
         domain = [i * width, (i + 1) * width - (0.03 if len(facets) > 1 else 0)]
@@ -278,20 +279,6 @@ def _empty(workspace: Workspace, colours: Palette) -> Drawing:
     return Drawing({"points": empty, "residuals": empty}, {}, text)
 
 
-def _starting_over(app: Dash) -> None:
-    """Clear the other controls when the source changes: its columns have other names."""
-
-    @app.callback(
-        *(Output(f"laws-{name}", "value") for name in ("x", "colour", "facet", "where", "law")),
-        Input("laws-source", "value"),
-        State("laws-kept", "data"),
-        prevent_initial_call=True,
-    )
-    def _clear(source: str, kept: str | None) -> tuple[Any, ...]:
-        now = address.read(LawsState, kept).source if kept else source
-        return (no_update,) * 5 if source == now else (None, None, None, "", "")
-
-
 VIEW = View(
     name="laws",
     title="Laws",
@@ -302,7 +289,7 @@ VIEW = View(
         "x": Menu("Across"),
         "colour": Menu("Colour"),
         "facet": Menu("Side by side"),
-        "where": Text("Only rows with", "T >= 64 and d = 16"),
+        "where": Text("Only rows with", "T >= 64"),
         "law": Text("Law", "C * d**a * (T/B)**b"),
     },
     panels={"points": "Measurements and law", "residuals": "Residuals: measured over fitted"},
@@ -311,5 +298,5 @@ VIEW = View(
         *((name, "options") for name in ("source", "x", "colour", "facet")),
         *((name, "value") for name in ("source", "x", "colour", "facet", "where", "law")),
     ),
-    wire=_starting_over,
+    leading="source",
 )

@@ -12,7 +12,7 @@ from daybreak.lab import listing
 
 _PAGE = 25
 _WIDE = 8  # settings that have space
-_FIRST = ("task", "T", "d", "N", "V", "B", "p", "seed")  # settings that runs are known by
+_FIRST = ("T", "d", "N", "V", "B", "p", "seed", "task")  # settings that runs are known by
 
 
 @final

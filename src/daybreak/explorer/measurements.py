@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any, Literal, final
 
 from daybreak.errors import RequestError
@@ -32,17 +33,24 @@ class Measurement:
     setting: Mapping[str, Any] = field(default_factory=dict)
 
 
-_TOY = {"task": "single-location", "model": "toy", "optimizer": "sgd", "learning_rate": 1.0, "B": 1.0, "p": 0.0}
+_TOY: Mapping[str, Any] = {
+    "task": "single-location",
+    "model": "toy",
+    "optimizer": "sgd",
+    "learning_rate": 1.0,
+    "B": 1.0,
+    "p": 0.0,
+}
 _RECALL = {"task": "recall", "model": "transformer", "optimizer": "adam", "B": 1.0, "p": 0.0}
 _REGRESSION = _RECALL | {"task": "single-location", "layers": 2, "heads": 4, "position": "random", "feature": True}
 _ONE_HEAD = _REGRESSION | {"layers": 1, "heads": 1}
 
 
-def _flow(y: str, what: str, table: str = "plateaus", **setting: Any) -> Measurement:
+def _flow(y: str, what: str, setting: Mapping[str, Any] = MappingProxyType({}), table: str = "plateaus") -> Measurement:
     return Measurement(table, y, what, "flow time", setting=setting)
 
 
-def _runs(what: str, where: str = "", y: str = "plateau", **setting: Any) -> Measurement:
+def _runs(setting: Mapping[str, Any], what: str, where: str = "", y: str = "plateau") -> Measurement:
     return Measurement("plateaus", y, what, "steps", where, setting)
 
 
@@ -50,41 +58,41 @@ _LOSS = "plateau of a Transformer"
 _SLOPE = "(d√t / d ln 1/ε)², t when heads stop competing"
 _MEASUREMENTS: Mapping[str, Mapping[str, Measurement]] = {
     "emergence/fig1c": {
-        "plateau": _flow("plateau", "plateau of the toy model", **_TOY),
+        "plateau": _flow("plateau", "plateau of the toy model", _TOY),
         "escape_time": _flow("escape_time", "escape time of the toy model, as paper A defines it"),
     },
     "emergence/fig2-left": {
-        "tied": _flow("tied", "plateau of the toy model, tied logits", **_TOY),
+        "tied": _flow("tied", "plateau of the toy model, tied logits", _TOY),
         "free": _flow("free", "plateau of the toy model, free logits"),
-        "tied, wide grid": _flow("tied", "plateau of the toy model, tied logits, wide grid", "wide", **_TOY),
+        "tied, wide grid": _flow("tied", "plateau of the toy model, tied logits, wide grid", _TOY, "wide"),
     },
     "emergence/fig2-right": {
         "plateau": _flow("plateau", "plateau of the toy model with repetition p, factor of paper A"),
         "exact factor": _flow("plateau", "plateau of the toy model with repetition p, exact factor"),
     },
     "emergence/fig3": {
-        "plateau": _runs(_LOSS, "p = 0", **_REGRESSION),
-        "T/B": _runs(f"{_LOSS}, one exponent for T/B", "p = 0", **_REGRESSION),
+        "plateau": _runs(_REGRESSION, _LOSS, "p = 0"),
+        "T/B": _runs(_REGRESSION, f"{_LOSS}, one exponent for T/B", "p = 0"),
     },
     "emergence/fig4": {
-        "above the guess": _runs("plateau of recall until accuracy is above a guess", y="plateau_above", **_RECALL),
+        "above the guess": _runs(_RECALL, "plateau of recall until accuracy is above a guess", y="plateau_above"),
         "5 %": _runs(
-            "plateau of recall until accuracy is 5 %", "V > 20 and plateau_paper > 0", "plateau_paper", **_RECALL
+            _RECALL, "plateau of recall until accuracy is 5 %", "V > 20 and plateau_paper > 0", "plateau_paper"
         ),
     },
-    "emergence/fig13": {"plateau": _runs(f"{_LOSS}, layers and heads varied", **_REGRESSION)},
+    "emergence/fig13": {"plateau": _runs(_REGRESSION, f"{_LOSS}, layers and heads varied")},
     "emergence/fig14": {
-        "feature, random": _runs(f"{_LOSS}, random position, marked", "position = 'random' and feature", **_REGRESSION),
-        "feature, fixed": _runs(f"{_LOSS}, fixed position, marked", "position = 'fixed' and feature", **_REGRESSION),
-        "no feature, fixed": _runs(f"{_LOSS}, fixed position", "position = 'fixed' and not feature", **_REGRESSION),
+        "feature, random": _runs(_REGRESSION, f"{_LOSS}, random position, marked", "position = 'random' and feature"),
+        "feature, fixed": _runs(_REGRESSION, f"{_LOSS}, fixed position, marked", "position = 'fixed' and feature"),
+        "no feature, fixed": _runs(_REGRESSION, f"{_LOSS}, fixed position", "position = 'fixed' and not feature"),
     },
     "emergence/fig15": {
-        "sgd": _runs(f"{_LOSS} of one head, by SGD", "optimizer = 'sgd'", **_ONE_HEAD),
-        "adam": _runs(f"{_LOSS} of one head, by Adam", "optimizer = 'adam'", **_ONE_HEAD),
+        "sgd": _runs(_ONE_HEAD, f"{_LOSS} of one head, by SGD", "optimizer = 'sgd'"),
+        "adam": _runs(_ONE_HEAD, f"{_LOSS} of one head, by Adam", "optimizer = 'adam'"),
     },
     "incremental/transition-times": {
-        "logits": _flow("logits", f"{_SLOPE}, flow of the model", "slopes"),
-        "published": _flow("published", f"{_SLOPE}, flow as the paper simulates it", "slopes"),
+        "logits": _flow("logits", f"{_SLOPE}, flow of the model", table="slopes"),
+        "published": _flow("published", f"{_SLOPE}, flow as the paper simulates it", table="slopes"),
     },
 }
 

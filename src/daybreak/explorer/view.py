@@ -51,6 +51,7 @@ class View:
         panels: title of each picture, by name.
         draw: what it shows at a state.
         updates: properties of controls that drawings set.
+        leading: the control whose change empties all others, because they are about what it chooses; empty for none.
         text_place: whether words and numbers stand below the controls or above the pictures.
         live: whether it follows a lab that grows.
         extras: what stands below the controls, such as a button.
@@ -65,6 +66,7 @@ class View:
     panels: Mapping[str, str]
     draw: Callable[[Workspace, Any, Palette], Drawing]
     updates: tuple[tuple[str, str], ...] = ()
+    leading: str = ""
     text_place: Literal["side", "above"] = "side"
     live: bool = False
     extras: tuple[Component, ...] = ()

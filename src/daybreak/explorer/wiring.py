@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from dash import ClientsideFunction, Dash, Input, Output, State, dcc, html, no_update, set_props
+from dash import ClientsideFunction, Dash, Input, Output, State, ctx, dcc, html, no_update, set_props
 from dash.development.base_component import Component
 from dash.exceptions import PreventUpdate
 
@@ -94,6 +94,8 @@ def wire(app: Dash, view: View, workspace: Workspace) -> None:
             for (name, control), x in zip(view.controls.items(), values, strict=True)
             if x is not None
         }
+        if view.leading and ctx.triggered_id == f"{view.name}-{view.leading}":
+            given = {name: x for name, x in given.items() if name == view.leading}
         try:
             state = view.state(**given)
             drawing = view.draw(workspace, state, palette(theme))

@@ -64,6 +64,17 @@ function fold(button) {
   for (const group of document.querySelectorAll("details.group")) group.open = button.dataset.fold === "open";
 }
 
+// A late slider takes effect when it rests: until then nobody hears of its moves. Dash's own delay is for text only.
+let resting;
+function wait(event) {
+  if (!event.isTrusted || !event.target.closest(".late")) return;
+  event.stopPropagation();
+  clearTimeout(resting);
+  resting = setTimeout(() => event.target.dispatchEvent(new Event("input", { bubbles: true })), 250);
+}
+document.addEventListener("input", wait, true);
+document.addEventListener("change", wait, true);
+
 document.addEventListener("click", function (event) {
   const button = event.target.closest("button");
   if (!button) return;
