@@ -100,7 +100,7 @@ class Forecast:
                 }
             case measure.NotEnoughEvidence():
                 data |= {"outcome": "not enough evidence", "reason": forecast.reason}
-                data |= {"evaluations": forecast.evaluations, "every": _enough(forecast, progress.run.stop.every)}
+                data |= {"evaluations": forecast.evaluations, "every": _enough(forecast, progress.stop.every)}
             case _:
                 data |= {"outcome": "emerged", "step": forecast.length}
         return Answer(data, lambda console: self._show(console, data))

@@ -19,7 +19,7 @@ from daybreak.errors import RequestError
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from daybreak.lab import Lab
+    from daybreak.lab import Lab, Saved
     from daybreak.lab.reading.progress import RunCurves
     from daybreak.measure import Plateau
 

@@ -10,7 +10,16 @@ import tyro
 from rich.console import Console
 
 from daybreak._machine import cores
-from daybreak.cli._answer import MOST_WORKERS, Answer, Json, KeepFiles, WholeNumber, check_new_folder, check_number, table
+from daybreak.cli._answer import (
+    MOST_WORKERS,
+    Answer,
+    Json,
+    KeepFiles,
+    WholeNumber,
+    check_new_folder,
+    check_number,
+    table,
+)
 from daybreak.cli._lab import FolderPath
 from daybreak.cli._watch import how_long, watching
 from daybreak.errors import RequestError, format_number

@@ -11,7 +11,16 @@ from rich.console import Console
 
 from daybreak import models, tasks
 from daybreak._own import installed, located
-from daybreak.cli._answer import Answer, Json, KeepFiles, WholeNumber, check_new_folder, check_number, check_picture, table
+from daybreak.cli._answer import (
+    Answer,
+    Json,
+    KeepFiles,
+    WholeNumber,
+    check_new_folder,
+    check_number,
+    check_picture,
+    table,
+)
 from daybreak.cli._lab import FolderPath
 from daybreak.cli._watch import watching
 from daybreak.errors import WorkError

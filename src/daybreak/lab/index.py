@@ -32,6 +32,7 @@ SHARED = frozenset({"weights"})
 """Fields that more than one part of a run has: the names of their columns start with the part, `model_weights`."""
 
 _MEASURED = ("outcome", "plateau", "censored", "plateau_low", "plateau_high", "last_step")
+_PARTS = ("task", "model", "optimizer", "stop", "schedule")
 _STAMP = "stamp"
 _NAME = "index.parquet"
 _SEAL = f"daybreak index {VERSION} sha256 ".encode()  # before the digest, in the metadata of the file
