@@ -41,8 +41,8 @@ def test_killed_in_the_middle_it_goes_on_to_the_same_bits(tmp_path: Path) -> Non
     assert all(" of 2 runs" in line for line in err.splitlines()), "only progress, after a minute on a slow machine"
     answer = json.loads(out)
     assert [(x["seed"], x["outcome"], x["last_step"]) for x in answer["runs"]] == [
-        (0, "censored", 3000),
-        (1, "censored", 3000),
+        (0, "completed", 3000),
+        (1, "completed", 3000),
     ]
     assert (tmp_path / "curves.png").stat().st_size > 10_000
 
