@@ -77,6 +77,7 @@ class State:
     total: int
     existing: int = 0  # done before this sweep began
     reused: int = 0  # of those done since, those whose record was that of a run with another budget
+    continued: int = 0  # of those done since, those that went on from the end of a run with a smaller budget
     outcomes: Counter[str] = field(default_factory=Counter)  # of the runs done since
     operations: float = 0.0  # of the runs to do
     operations_done: float = 0.0  # of those done since
@@ -267,6 +268,7 @@ class _Driver:
                     state=done.state,
                     from_run=self._sources.get(done.run),
                 )
+            self.state.continued += done.run in self._sources
         except OtherRecordError as error:
             _log.warning(str(error))
             outcome = "failed"
