@@ -36,7 +36,8 @@ def _measured(lab: Path) -> dict[str, bytes]:
 
 
 def test_killed_in_the_middle_it_goes_on_to_the_same_bits(tmp_path: Path) -> None:
-    code, out, err = _finish(_start(*SMALL, "--json", "--plot", "curves.png", cwd=tmp_path, lab="whole"))
+    whole = (*SMALL, "--json", "--plot", "curves.png", "--keep", "parameters", "maps")
+    code, out, err = _finish(_start(*whole, cwd=tmp_path, lab="whole"))
     assert code == 0, err
     assert all(" of 2 runs" in line for line in err.splitlines()), "only progress, after a minute on a slow machine"
     answer = json.loads(out)
@@ -45,6 +46,9 @@ def test_killed_in_the_middle_it_goes_on_to_the_same_bits(tmp_path: Path) -> Non
         (1, "completed", 3000),
     ]
     assert (tmp_path / "curves.png").stat().st_size > 10_000
+    saved = Lab(tmp_path / "whole").load(answer["runs"][0]["id"])
+    assert saved.model()(saved.model().examples().inputs).shape == (32, 1, 3)
+    assert saved.maps().steps[-1] == 3000
 
     process = _start(*SMALL, "--checkpoint", "0", cwd=tmp_path, lab="killed")
     while len(list(tmp_path.glob("killed/runs/*/checkpoint.safetensors"))) < 2:

@@ -28,7 +28,7 @@ def test_a_row_of_maps_below_the_loss(reads: list[int], rows: int, layer: int) -
     shown = [int(ax.get_title(loc="left").removeprefix("step ")) for ax in maps]
     assert len(shown) == 5
     assert (shown[0], shown[-1]) == (0, 780)
-    assert all(np.shape(ax.images[0].get_array()) == (rows, 8) for ax in maps)
+    assert all(tuple(ax.images[0].get_size()) == (rows, 8) for ax in maps)
     assert [len(ax.lines) for ax in maps] == [len(reads) == 1] * 5
     assert figure.axes[-1].get_ylabel() == f"attention, layer {layer + 1} head 3"
 

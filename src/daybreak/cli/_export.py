@@ -47,7 +47,7 @@ def parameters(lab: "Lab", names: Iterable[str], folder: Path) -> list[str]:
     for name in names:
         try:
             saved = lab.load(name)
-            content = saved.kept("parameters")
+            content, run = saved.kept("parameters"), to_json(saved.run)
         except (DamageError, RequestError):  # damaged ones are reported already
             continue
         folder.mkdir(parents=True, exist_ok=True)
@@ -55,8 +55,12 @@ def parameters(lab: "Lab", names: Iterable[str], folder: Path) -> list[str]:
         _replace(file, content)
         with safe_open(file, "numpy") as arrays:
             shapes = {key: arrays.get_slice(key).get_shape() for key in arrays.keys()}  # noqa: SIM118
-        settings = {part: to_json(saved.run)[part] for part in ("task", "model", "seed")}
-        about = {"run": name, **settings, "step": saved.result.last_step, "parameters": shapes}
+        about = {
+            "run": name,
+            **{part: run[part] for part in ("task", "model", "seed")},
+            "step": saved.result.last_step,
+            "parameters": shapes,
+        }
         _replace(folder / f"{name}.json", json.dumps(about, indent=1).encode())
         written.append(name)
     if not written:

@@ -125,7 +125,7 @@ class Sweep:
                 on_change=on_change,
             )
         data = {"lab": str(self.lab), "runs": state.total, "existing": state.existing, "outcomes": dict(state.outcomes)}
-        data["reused"] = state.reused
+        data |= {"reused": state.reused, "continued": state.continued}
         failed = state.outcomes["failed"]
         failure = f"{failed:,} of {state.total:,} runs failed: 'daybreak runs show ID' shows why, and the same command tries them again."
         return Answer(data, lambda console: self._show(console, state), failure if failed else None)
@@ -134,7 +134,8 @@ class Sweep:
         counted = ", ".join(f"{count:,} {outcome}" for outcome, count in sorted(state.outcomes.items()))
         before = f"{state.existing:,} were in the lab before" if state.existing else ""
         reused = f"{state.reused:,} have the record of a run with another budget" if state.reused else ""
-        details = "; ".join(x for x in (counted, reused, before) if x)
+        continued = f"{state.continued:,} went on from a run with a smaller budget" if state.continued else ""
+        details = "; ".join(x for x in (counted, reused, continued, before) if x)
         console.print(f"{state.total:,} runs in lab {str(self.lab)!r}: {details}.", markup=False, highlight=False)
 
     def _plan(self, runs: "list[Run]") -> Answer:

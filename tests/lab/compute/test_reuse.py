@@ -55,7 +55,8 @@ def test_a_longer_run_goes_on_from_the_end_of_a_shorter_one(run: Run, first: int
     short, long = _with(run, first), _with(run, 130)
     _train(lab, short)
     state, (job,) = _train(lab, long)
-    assert (state.reused, state.outcomes.total(), list(job.checkpoints)) == (0, 1, [long.id])
+    assert (state.reused, state.continued, state.outcomes.total()) == (0, 1, 1)
+    assert list(job.checkpoints) == [long.id]
     saved = lab.load(long.id)
     assert saved.document["provenance"]["from_run"] == short.id
     _same_as_in_one_go(saved)

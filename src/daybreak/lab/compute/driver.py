@@ -79,6 +79,7 @@ class State:
     total: int
     existing: int = 0  # done before this sweep began
     reused: int = 0  # of those done since, those whose record was that of a run with another budget
+    continued: int = 0  # of those done since, those that went on from the end of a run with a smaller budget
     outcomes: Counter[str] = field(default_factory=Counter)  # of the runs done since
     saved_steps: dict[str, int] = field(default_factory=dict)  # of the checkpoints of runs under way, by id
     # Steps that a run will train, by id, where that is known.
@@ -311,6 +312,7 @@ class _Driver:
                     state=done.state,
                     from_run=self._sources.get(done.run),
                 )
+            self.state.continued += done.run in self._sources
         except OtherRecordError as error:
             _log.warning(str(error))
             outcome = "failed"

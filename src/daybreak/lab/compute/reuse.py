@@ -84,9 +84,9 @@ def _loaded(lab: Lab, run: Run, others: Sequence[str]) -> Iterator[tuple[Saved, 
     for name in others:
         try:
             saved = lab.load(name)
+            same = replace(saved.run, stop=replace(saved.run.stop, budget=run.stop.budget)).id == run.id
         except (DamageError, RequestError):
             continue
-        same = replace(saved.run, stop=replace(saved.run.stop, budget=run.stop.budget)).id == run.id
         if same and saved.record is not None:
             yield saved, saved.record
 
