@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from daybreak.errors import RequestError
-from daybreak.measure import plateau
+from daybreak.measure import Plateau, plateau
 
 STEPS = np.arange(0.0, 1000.0, 5.0)
 
@@ -156,4 +156,4 @@ def test_what_is_no_curve_is_refused(steps, values, options, sentence, as_a_user
     ],
 )
 def test_as_text_it_has_no_digit_that_its_bracket_does_not_support(length: float, bracket: tuple, text: str) -> None:
-    assert str(measure.Plateau(length, False, bracket)) == text
+    assert str(Plateau(length, False, bracket)) == text

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 def _folder(text: str) -> Path:
     if not text.strip():
-        raise ValueError("a folder needs a name; '.' is the current one")
+        raise ValueError(f"lab = {text!r} is not allowed: a folder needs a name, and '.' is the current one")
     return Path(text)
 
 

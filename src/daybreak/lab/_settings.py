@@ -17,8 +17,8 @@ def stop_rule(settings: dict[str, Any]) -> "Stop":
     """The stop rule of a run, without settings that are not known here."""
     from daybreak.training import Stop
 
-    known = {name: x for name, x in settings.get("stop", {}).items() if name in Stop.__dataclass_fields__}
-    return Stop(**{"level": 0.0} | known)
+    given: dict[str, Any] = {"level": 0.0} | settings.get("stop", {})
+    return Stop(**{name: x for name, x in given.items() if name in Stop.__dataclass_fields__})
 
 
 def unknown(settings: dict[str, Any]) -> str:
