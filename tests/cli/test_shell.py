@@ -35,7 +35,7 @@ WRONG = [
     ("trian", "Perhaps you meant train."),
     ("--json theory --T 64 --d 8", "'--json' is not a verb."),
     ("--version --jsn", "'--version' is not a verb."),
-    ("runs lst", "Available subcommands: list, show, export. See daybreak runs --help."),
+    ("runs lst", "Available subcommands: list, show, export, delete. See daybreak runs --help."),
     ("train markov --task.m 0", "must be above 0. See daybreak train --help."),
 ]
 
