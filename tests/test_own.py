@@ -145,8 +145,8 @@ def test_a_sweep_finds_them_in_its_own_folder(tmp_path: Path, monkeypatch: pytes
     runs: list[Any] = sweep.read(Path("..") / "grids.toml")
     seen = [(run.task.T, type(run.model).__name__, run.stop.level) for run in runs if not run.seed]
     assert seen == [(4, "Transformer", 0.625), (8, "Transformer", 0.625), (16, "Bag", 0.3)]
-    Path("../needle.py").write_text(own.NEEDLE.replace("(self.T,), 0", "(self.T,), nought"))
-    with pytest.raises(RequestError, match=r"needle.py, line 33: NameError: name 'nought' is not defined\."):
+    Path("../needle.py").write_text(own.NEEDLE.replace("(self.T,), 0", "(self.T,), undefined"))
+    with pytest.raises(RequestError, match=r"needle.py, line 33: NameError: name 'undefined' is not defined\."):
         sweep.read(Path("..") / "grids.toml")
 
 

@@ -152,9 +152,15 @@ from daybreak.lab import Lab
 lab = Lab("lab")
 for name in lab.query()["id"].to_pylist():
     print(type(lab.load(name).run.task).__module__, type(lab.load(name).run.model).__module__)
-sys.exit(main(["train", "needle", "--model", "bag", "--help"]))
+for line in ("needle --model bag", "recall", ""):
+    try:
+        main(["train", *line.split(), "--help"])
+    except SystemExit:
+        pass
 """
     out = _run(tmp_path, sys.executable, "-c", code, PYTHONPATH=path).stdout
     assert out.splitlines()[:2] == ["my_package.needle my_package.bag"] * 2
     assert "Tokens; the marker is one more." in out
     assert "--model.scale" in out
+    assert "Example: daybreak train recall" in out, "built-in names come first"
+    assert "Installed tasks: needle, recall" in out

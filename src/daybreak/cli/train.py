@@ -322,39 +322,39 @@ def chosen(options: list[str]) -> tuple[type, str, list[str]]:
     A task or a model that is not built in is loaded here: its fields are options.
     """
     task, model = options[0] if options else "", _value("--model", options)
-    is_own = ":" in task or task.endswith(".py") or task in installed("task")
+    is_own = task not in _TASKS and (":" in task or task.endswith(".py") or task in installed("task"))
     if not is_own and (model is None or task not in _TASKS):
         names = ", ".join(installed("task"))
         about = f"{Train.__doc__}\n\nInstalled tasks: {names}" if names else Train.__doc__
         return type("Train", (Train,), {"__doc__": about}), "daybreak train", options
+    prog, left = f"daybreak train {task}", options[1:]
     with located():
         parts = [] if model is None else [("model", *_with_default(models.find(model)))]
-        if is_own:
-            parts += _parts_of_own(tasks.find(task))
-    made = make_dataclass("TrainOwn", parts, bases=(_TrainOwn if is_own else _TASKS[task],), frozen=True, kw_only=True)
-    if is_own:
-        made.__doc__ = f"{_about(tasks.find(task))}\n\nExample: daybreak train {task} --seeds 3 --plot curves.png"
-        made.has_level = _value("--stop.level", options) is not None
-    return made, f"daybreak train {task}", options[1:]
+        if not is_own:
+            return _made(_TASKS[task], parts), prog, left
+        kind = tasks.find(task)
+        made: Any = _made(_TrainOwn, [*parts, ("task", *_with_default(kind)), *_stop_of(kind)])
+    made.__doc__ = f"{(kind.__doc__ or task).strip()}\n\nExample: {prog} --seeds 3 --plot curves.png"
+    made.has_level = _value("--stop.level", options) is not None
+    return made, prog, left
 
 
-def _parts_of_own(kind: type) -> list[tuple[Any, ...]]:
-    """The task, and the stop rule with the level of its default, for the help."""
-    task = _with_default(kind)
-    if len(task) == 1:
-        return [("task", *task)]
+def _made(base: type, parts: list[tuple[Any, ...]]) -> type:
+    return make_dataclass("TrainOwn", parts, bases=(base,), frozen=True, kw_only=True)
+
+
+def _stop_of(kind: type) -> list[tuple[Any, ...]]:
+    """The stop rule that the help shows: with the level of the task's default, if it has one."""
+    if len(_with_default(kind)) == 1:
+        return []
     stop = StopOptions(level=level_of(kind()))
-    return [("task", *task), ("stop", StopOptions, field(default_factory=lambda: stop))]
+    return [("stop", StopOptions, field(default_factory=lambda: stop))]
 
 
 def _with_default(kind: type) -> tuple[Any, ...]:
     """A class and, if no field needs a value, what it is by default."""
     needed = any(x.default is MISSING and x.default_factory is MISSING for x in fields(kind))
     return (kind,) if needed else (kind, field(default_factory=kind))
-
-
-def _about(kind: type) -> str:
-    return (kind.__doc__ or kind.__name__).strip()
 
 
 def _value(option: str, options: list[str]) -> str | None:
