@@ -97,7 +97,7 @@ class Reference:
         if self.runs is None:
             return {}
         ends = {name: (float(self.runs[name].min()), float(self.runs[name].max())) for name in ("T", "d")}
-        return ends | {"width": (float(self.width),) * 2}
+        return ends | {"width": (float(self.width), float(self.width))}
 
     def gain_of_copies(self, B: int) -> Gain | None:
         """What B copies gain by a law with a power of B; None if there is none."""
