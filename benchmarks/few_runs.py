@@ -92,14 +92,17 @@ def drawn(runs: laws.Table, paper: Published, count: int, rng: np.random.Generat
 def main() -> None:
     rng = np.random.default_rng(0)
     rows: list[dict[str, Any]] = []
+    doubts: list[float] = []
     for name, runs, paper in measured():
         columns = [x for x in paper.exponents if x in runs and np.unique(runs[x]).size > 1]
         law = laws.fit(form_of(columns), runs, "tobit").law
         ours = dict(zip(columns, list(law.coefficients.values())[1:], strict=True))
         apart = {x: round(ours[x] - paper.exponents[x], 2) for x in columns}
         print(f"{name}: seeds scatter by {scatter(runs):.1%}; our exponents minus the paper's: {json.dumps(apart)}")
+        doubts += [x / max(1, abs(paper.exponents[column])) for column, x in apart.items()]
         for count in (1, 2, 4, 8):
             rows += [{"count": count, "source": name, **x} for x in drawn(runs, paper, count, rng)]
+    print(f"root mean square of these, relative to exponents above 1: {np.sqrt(np.mean(np.square(doubts))):.2f}")
     reach = special.ndtri(0.9)
     for method in ("transfer", "fit"):
         for count in (1, 2, 4, 8):

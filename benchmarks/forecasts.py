@@ -4,8 +4,8 @@
     python benchmarks/forecasts.py             # score those: results/forecast/scores.csv, scores.json, figure.png
 
 Each run is forecast from its first 10 % … 90 % by four methods: all evidence; the run alone, without a law; the law alone; and the
-loss alone, its last third extrapolated as a straight line. The law is fitted to the other configurations of the task. The runs
-took no part in tuning: those that did have seeds from 100 on.
+loss alone, its last third extrapolated as a straight line. The law is that of `daybreak forecast`, fitted to the other
+configurations of the task. The runs took no part in tuning: those that did have seeds from 100 on.
 """
 
 import json
@@ -23,11 +23,14 @@ from scipy import stats
 
 from daybreak import measure, pictures
 from daybreak.errors import RequestError
+from daybreak.lab.reading.published import PUBLISHED, known_exponents
 from daybreak.measure import Forecast
+from daybreak.measure.transfer import transfer
 
 FOLDER = Path(__file__).parent.parent / "results" / "forecast"
 FRACTIONS = np.arange(1, 10) / 10
 FORMS = {"single-location": "C * d**a * T**b", "recall": "C * V**a * N**b"}
+PAPERS = {"single-location": PUBLISHED[0], "recall": PUBLISHED[1]}
 METHODS = {"all": "all evidence", "run": "the run alone", "law": "the law alone", "line": "the loss extrapolated"}
 SETTINGS = ("T", "d", "N", "V")
 TUNED = ({"T": 16, "d": 8}, {"T": 16, "d": 16}, {"T": 32, "d": 8}, {"T": 32, "d": 16}, {"N": 4, "V": 16})
@@ -122,12 +125,12 @@ def priors(runs: list[Kept]) -> dict[tuple, tuple[float, float]]:
             ends = [run.plateau for run in others]
             table |= {"plateau": np.array([x.length for x in ends]), "censored": np.array([x.censored for x in ends])}
             table["configuration"] = np.unique([str(run.configuration) for run in others], return_inverse=True)[1]
+            known = known_exponents(PAPERS[task], form, table)
             try:
-                law = measure.fit_law(form, table, censored="censored", cluster="configuration")
+                there = transfer(form, table, setting, known)
             except RequestError:
                 continue
-            median, spread = law.prior({name: [x] for name, x in setting.items()})
-            priors[left_out] = (float(median[0]), float(spread[0]))
+            priors[left_out] = (there.median, there.spread)
     return priors
 
 

@@ -143,7 +143,9 @@ def test_a_run_unlike_the_others_is_not_forecast_with_their_certainty(here: Path
     assert set(data["law"]["borrowed"]) == {"T", "d"}
     assert main(["forecast", run.id, "--lab", "two", "--at", "20"]) == 0
     said = " ".join(capsys.readouterr().out.split())
-    assert "The other runs do not vary in d or T: d^1.29 (± 0.39) and T^0.8 (± 0.3) is from paper A, figure 3." in said
+    assert (
+        "The other runs do not vary in d or T: d^1.29 (± 0.39) and T^0.8 (± 0.3), taken from paper A, figure 3." in said
+    )
     assert "T = 32 is 2.0 times beyond the runs that the law was fitted on" in said
 
 

@@ -4,7 +4,7 @@
 |---|---|
 | when did a curve emerge? | `plateau`, `level`, `sensitivity`, `transition`, `departure` |
 | in which stages did it fall? | `stages`, `reference`, `overlap` |
-| which law do plateaus follow? | `form`, `law`, `fit`, `validation` |
+| which law do plateaus follow? | `form`, `law`, `fit`, `transfer`, `validation` |
 | when will a run emerge? | `forecast` |
 
 Modules that start with an underscore are parts of these.
@@ -30,6 +30,9 @@ from daybreak.measure.sensitivity import ThresholdSensitivity as ThresholdSensit
 from daybreak.measure.sensitivity import threshold_sensitivity as threshold_sensitivity
 from daybreak.measure.stages import Stage as Stage
 from daybreak.measure.stages import stages as stages
+from daybreak.measure.transfer import Known as Known
+from daybreak.measure.transfer import Transfer as Transfer
+from daybreak.measure.transfer import transfer as transfer
 from daybreak.measure.transition import Transition as Transition
 from daybreak.measure.transition import transition as transition
 from daybreak.measure.validation import Extrapolation as Extrapolation

@@ -34,7 +34,7 @@ def test_two_seeds_at_one_setting_do_not_pretend_to_know_another(tmp_path: Path)
     assert {name: x.value for name, x in there.borrowed.items()} == {"d": 1.29, "T": 0.8}
     said = " ".join(there.notes)
     assert "The other runs do not vary in d or T" in said
-    assert "from paper A, figure 3" in said
+    assert "taken from paper A, figure 3" in said
     assert "T = 32 is 2.0 times beyond the runs that the law was fitted on" in said
     same = _prior(lab, made.run(2, T=16, d=16))
     assert (same.law.form, same.beyond, same.borrowed, same.notes) == ("C", (), {}, ())

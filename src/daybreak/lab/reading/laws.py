@@ -171,7 +171,7 @@ class LawPrior:
         if self.borrowed:
             powers = " and ".join(f"{name}^{x.value:g} (± {x.deviation:.2g})" for name, x in self.borrowed.items())
             names = " or ".join(self.borrowed)
-            lines.append(f"The other runs do not vary in {names}: {powers} is from {self.source}.")
+            lines.append(f"The other runs do not vary in {names}: {powers}, taken from {self.source}.")
         lines += [
             f"{x.name} = {x.value:g} is {x.factor:.1f} times beyond the runs that the law was fitted on: the interval is wider for that."
             for x in self.beyond

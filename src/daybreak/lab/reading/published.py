@@ -16,8 +16,8 @@ from daybreak.measure.law import Law, evaluate
 from daybreak.measure.transfer import Known
 
 _DOUBT = 0.3
-"""Standard deviation of a published exponent for other networks, and of one above 1 relative to it. Our exponents differ from the
-paper's by 0.3 in the root mean square (`python benchmarks/few_runs.py`)."""
+"""Standard deviation of a published exponent for other networks; of one above 1, relative to it. Our exponents differ from the
+paper's by 0.24 in the root mean square (`python benchmarks/few_runs.py`), most of them in the same direction."""
 
 
 @final
