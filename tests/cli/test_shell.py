@@ -120,13 +120,10 @@ def test_help_has_no_indentation_of_docstrings(capsys) -> None:
     for name in ("single-location", "toy", "recall", "markov", "markov-full"):
         with pytest.raises(SystemExit):
             main(["train", name, "--help"])
-        lines = [line.strip("│|") for line in capsys.readouterr().out.splitlines()]
-        described = [i for i, line in enumerate(lines) if set(line.strip()) in ({"─"}, {"-"}) and i > 10]
+        described = re.findall(r"^ -+ $\n(.*?)^  -+$", capsys.readouterr().out, re.MULTILINE | re.DOTALL)
         assert len(described) >= 4
-        for end in described:
-            start = max(i for i in range(end) if " options " in lines[i])
-            text = [line for line in lines[start + 1 : end] if line.strip()]
-            assert len({len(line) - len(line.lstrip()) for line in text}) == 1, text
+        for text in described:
+            assert {len(x) - len(x.lstrip()) for x in text.splitlines() if x.strip()} == {2}, text
 
 
 def test_a_sweep_with_failed_runs_exits_with_1(capsys) -> None:
