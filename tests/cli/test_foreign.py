@@ -70,7 +70,7 @@ WRITERS = (
     ("sweep", "{toy}", "--workers", "1"),
     ("reproduce", "fig15", "--scale", "smoke"),
 )
-SECONDS = 20  # generous
+SECONDS = 60  # generous
 
 
 class Hang(BaseException):

@@ -1,6 +1,7 @@
 """What every verb shares: JSON, help, version, and one sentence for failed work. Wrong requests are in `test_wrong`."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,12 @@ from daybreak.cli import main
 from daybreak.cli._answer import _whole
 from daybreak.cli._help import VERBS
 from daybreak.cli.doctor import Doctor
+from daybreak.lab import Lab
+from daybreak.models import Transformer
+from daybreak.tasks import SingleLocation
+from daybreak.training import Run
+from tests.lab import made
+from tests.lab.compute.sweeping import TOY
 
 
 @pytest.fixture(autouse=True)
@@ -78,3 +85,52 @@ def test_help_of_every_verb_has_an_example(capsys) -> None:
 )
 def test_whole_numbers_are_read_exactly(text: str, number: int) -> None:
     assert _whole(text) == number
+
+
+def test_a_table_in_a_pipe_is_as_wide_as_it_needs_and_no_line_is_broken(capsys) -> None:
+    lab = Lab("lab").open()
+    names = ("embedding_scale", "position_scale", "readout_scale", "dropout")
+    for i in range(3):
+        model = Transformer(**dict.fromkeys(names, 0.123456789 + i / 10))
+        lab.save(Run(SingleLocation(T=64 + i, d=16 + i, p=i / 10), model, seed=i), made.record(), **made.SOURCE)
+    assert main(["runs", "list"]) == 0
+    out = capsys.readouterr().out
+    head = next(line for line in out.splitlines() if line.startswith("run "))
+    assert set(names) | {"T", "d", "p", "seed"} <= set(head.split())
+    assert "They differ also in" not in out
+    assert len(out.splitlines()) == 6, "what they share, headings, three runs, how they ended"
+
+
+def test_in_a_terminal_lines_break_between_words(monkeypatch: pytest.MonkeyPatch, capsys) -> None:
+    monkeypatch.setenv("COLUMNS", "60")
+    monkeypatch.setenv("FORCE_COLOR", "1")  # as a terminal, to Rich
+    assert main(["train", "toy", "--task.T", "4", "--task.d", "2", "--stop.budget", "10", "--stop.every", "10"]) == 0
+    out = re.sub(r"\x1b\[[0-9;]*m", "", capsys.readouterr().out)
+    note = out[out.index("plateau: ") : out.index("Next: ")]
+    assert max(map(len, note.splitlines())) <= 60
+    assert "crossed its level. loss, accuracy, attention:" in " ".join(note.split()), "no word is broken"
+
+
+def test_numbers_have_enough_digits(capsys) -> None:
+    assert main(["theory", "--T", "64", "--d", "8", "--level", "0.200000001"]) == 0
+    assert "at 0.200000001 of its start" in capsys.readouterr().out
+
+
+def test_help_has_no_indentation_of_docstrings(capsys) -> None:
+    for name in ("single-location", "toy", "recall", "markov", "markov-full"):
+        with pytest.raises(SystemExit):
+            main(["train", name, "--help"])
+        described = re.findall(r"^ -+ $\n(.*?)^  -+$", capsys.readouterr().out, re.MULTILINE | re.DOTALL)
+        assert len(described) >= 4
+        for text in described:
+            assert {len(x) - len(x.lstrip()) for x in text.splitlines() if x.strip()} == {2}, text
+
+
+def test_a_sweep_with_failed_runs_exits_with_1(capsys) -> None:
+    Path("toy.toml").write_text(TOY.replace("seeds = 12", "seeds = 1").replace("p = [0.0, 0.2]", "p = 0.0"))
+    assert main(["sweep", "toy.toml", "--workers", "1", "--retries", "0", "--patience", "0.001"]) == 1
+    out, err = capsys.readouterr()
+    assert "1 runs in lab 'lab': 1 failed" in out
+    assert err.endswith(
+        "1 of 1 runs failed: 'daybreak runs show ID' shows why, and the same command tries them again.\n"
+    )

@@ -99,19 +99,38 @@ class Reproduce:
         return measured
 
     def _carry_out(self, chosen: "Sequence[Study]") -> "list[Reproduction]":
-        from daybreak import studies
-
         if self.scale == "paper" and not self.from_tables:
             self._estimate(chosen)
-        done, workers = [], self.workers or None
+        done = []
         for i, study in enumerate(chosen, start=1):
-            with watching(f"{i}/{len(chosen)} {study.name}: {study.title}") as on_change:
-                done.append(
-                    studies.judge_again(study, self.scale, self.out)
-                    if self.from_tables
-                    else studies.reproduce(study, self.scale, self.out, self.lab, workers=workers, on_change=on_change)
-                )
+            title = f"{i}/{len(chosen)} {study.name}: {study.title}"
+            done.append(self._judge_again(study, title) if self.from_tables else self._measure(study, title))
         return done
+
+    def _judge_again(self, study: "Study", title: str) -> "Reproduction":
+        from daybreak import studies
+
+        with watching(title):
+            return studies.judge_again(study, self.scale, self.out)
+
+    def _measure(self, study: "Study", title: str) -> "Reproduction":
+        from daybreak import studies
+        from daybreak.lab import Lab
+        from daybreak.lab.reading.expected import expected_steps
+
+        runs = study.data.runs(self.scale) if isinstance(study.data, studies.TrainedData) else []
+        expected = expected_steps(Lab(self.lab), runs)
+        workers = self.workers or None
+        with watching(title, expected.source) as on_change:
+            return studies.reproduce(
+                study,
+                self.scale,
+                self.out,
+                self.lab,
+                workers=workers,
+                expected=expected.steps,
+                on_change=on_change,
+            )
 
     def _estimate(self, chosen: "Sequence[Study]") -> None:
         """Print what training will cost, before it begins."""

@@ -7,7 +7,7 @@ that it already has are not trained again. Claims, laws and picture follow from 
 
 import json
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
@@ -62,6 +62,7 @@ def reproduce(
     lab: Path = Path("lab"),
     *,
     workers: int | None = None,
+    expected: Mapping[str, float] | None = None,
     on_change: Callable[[State], None] = lambda state: None,
 ) -> Reproduction:
     """Measure, judge, draw, and write under `out`.
@@ -72,6 +73,7 @@ def reproduce(
         out: where results are written.
         lab: where runs are kept, if the study trains any. After an interruption the same call continues.
         workers: processes that train; by default one per core.
+        expected: steps that runs are expected to train, as `train_missing` takes them.
         on_change: called with the state of the training whenever it changes.
 
     Raises:
@@ -89,7 +91,7 @@ def reproduce(
     start = time.monotonic()
     runs, seconds = 0, 0.0
     if isinstance(study.data, TrainedData):
-        saved = _trained(study.data, scale, Lab(lab), workers, _command(study, scale), on_change)
+        saved = _trained(study.data, scale, Lab(lab), workers, _command(study, scale), expected, on_change)
         measured, runs, seconds = study.data.tables(saved), len(saved), sum(x.result.seconds for x in saved)
     else:
         measured = study.data(scale)
@@ -160,12 +162,13 @@ def _trained(
     lab: Lab,
     workers: int | None,
     command: str,
+    expected: Mapping[str, float] | None,
     on_change: Callable[[State], None],
 ) -> list[Saved]:
     """The runs of a scale as stored in the lab, after training those that it did not have."""
     runs = training.runs(scale)
     executor = LocalExecutor(workers)
-    train_missing(runs, lab, executor, command=command, on_change=on_change)
+    train_missing(runs, lab, executor, command=command, expected=expected, on_change=on_change)
     saved = [lab.load(run.id) for run in runs]
     failed = [x.result.id for x in saved if x.record is None]
     if failed:
