@@ -53,7 +53,7 @@ OPTIONS = ".dash-dropdown-content label.dash-dropdown-option"
 def few(tmp_path_factory: pytest.TempPathFactory, results: Path) -> str:
     """An explorer over few runs, of everything one: fewer rows to press."""
     lab = Lab(tmp_path_factory.mktemp("few") / "lab").open()
-    for T, d in ((64, 16), (64, 32), (128, 16), (128, 32)):
+    for T, d in ((64, 16), (64, 32), (96, 16), (128, 16), (128, 32)):
         lab.save(made.run(T=T, d=d), made.record(2.0 * T + d, count=30), **made.SOURCE)
     lab.save_failure(made.run(5), "Traceback\nValueError: no", **made.SOURCE)
     going = made.run(6)

@@ -290,7 +290,7 @@ VIEW = View(
         "colour": Menu("Colour"),
         "facet": Menu("Side by side"),
         "where": Text("Only rows with", "T >= 64"),
-        "law": Text("Law", "C * d**a * (T/B)**b"),
+        "law": Text("Law", "C * d**a * T**b"),
     },
     panels={"points": "Measurements and law", "residuals": "Residuals: measured over fitted"},
     draw=_draw,
