@@ -53,7 +53,7 @@ OPTIONS = ".dash-dropdown-content label.dash-dropdown-option"
 def few(tmp_path_factory: pytest.TempPathFactory, results: Path) -> str:
     """An explorer over few runs, of everything one: fewer rows to press."""
     lab = Lab(tmp_path_factory.mktemp("few") / "lab").open()
-    for T, d in ((64, 16), (64, 32), (128, 16), (128, 32)):
+    for T, d in ((64, 16), (64, 32), (96, 16), (128, 16), (128, 32)):
         lab.save(made.run(T=T, d=d), made.record(2.0 * T + d, count=30), **made.SOURCE)
     lab.save_failure(made.run(5), "Traceback\nValueError: no", **made.SOURCE)
     going = made.run(6)
@@ -85,7 +85,9 @@ def test_the_header(page: Page) -> None:
 def test_every_control_can_be_the_first_one_used(page: Page, view: str) -> None:
     page.resize(1280, 800)
     page.open(f"/{view}")
-    for name in page.run(CONTROLS, False):
+    names = page.run(CONTROLS, False)
+    assert len(names) > 8
+    for name in names:
         more, choice = True, 0
         while more:
             if page.address != f"/{view}" or not page.find(name).is_displayed():
@@ -97,17 +99,18 @@ def test_every_control_can_be_the_first_one_used(page: Page, view: str) -> None:
 
 @pytest.mark.parametrize("view", VIEWS)
 def test_controls_one_after_the_other_on_a_phone(page: Page, view: str) -> None:
-    """Also those that appear on the way, and the reason why links come last: they may lead elsewhere."""
+    """Also those that appear on the way; links come last, because they may lead elsewhere."""
     page.resize(400, 800)
     page.open(f"/{view}")
     done: set[str] = set()
     while new := [x for x in page.run(CONTROLS, False) if x not in done]:
         name = min(new, key=lambda x: page.find(x).tag_name == "a")
         done.add(name)
-        _use(page, name)
+        _use(page, name, -1)
         _check(page, name)
         if not page.address.startswith(f"/{view}"):
             _again(page, view)
+    assert len(done) > 8
 
 
 def _again(page: Page, view: str) -> None:

@@ -174,6 +174,31 @@ def test_runs_are_filtered_sorted_and_picked(page: Page) -> None:
     assert [x["name"] for x in page.curves("runs-curves")] == [shown[3][:8]]
 
 
+def test_settings_of_runs_are_in_sight(page: Page) -> None:
+    """T, d and the seed without moving the table; on a phone T and d."""
+    page.open("/runs")
+    script = """const edge = document.querySelector("#runs-text .table").getBoundingClientRect().right;
+      return [...document.querySelectorAll("th button")].filter(x => x.getBoundingClientRect().right < edge).map(x => x.dataset.which)"""
+    assert {"outcome", "plateau", "T", "d", "seed"} <= {*page.run(script)}
+    page.resize(400, 800)
+    assert {"outcome", "plateau", "T", "d"} <= {*page.run(script)}
+
+
+@pytest.mark.parametrize("view", ["theory", "staircase", "laws", "forecast"])
+def test_on_a_phone_the_picture_is_above_the_controls_and_stays_in_sight(page: Page, view: str) -> None:
+    page.resize(400, 800)
+    page.open(f"/{view}")
+    top = "return document.querySelector('.panel').getBoundingClientRect().top"
+    assert 0 < page.run(top) < page.run("return document.querySelector('aside').getBoundingClientRect().top") < 600
+    page.run("[...document.querySelectorAll('aside .control')].at(-1).scrollIntoView({block: 'end'})")
+    assert 0 <= page.run(top) < 200
+    page.run("window.scrollTo(0, document.documentElement.scrollHeight)")
+    page.until(
+        """const [first, ...others] = [...document.querySelectorAll(".panel")].map(x => x.getBoundingClientRect());
+        return first.bottom <= others.at(-1).top"""
+    )
+
+
 def test_damage_and_failure_are_shown_as_text(page: Page) -> None:
     page.open(f"/runs?runs={FAILED.id}")
     said = page.text("#runs-text")

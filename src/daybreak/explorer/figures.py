@@ -1,8 +1,8 @@
 """How the page draws: plain Plotly figures in the colours of `daybreak.pictures`, on light and on dark."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from math import ceil, floor, isfinite, log10
 from typing import Any, final
 
 import matplotlib
@@ -93,7 +93,7 @@ def numbers(values: ArrayLike) -> list[Any]:
     x = np.asarray(values, np.float64)
     if x.ndim > 1:
         return [numbers(row) for row in x]
-    return [float(f"{value:.6g}") if isfinite(value) else None for value in x.tolist()]
+    return [float(f"{value:.6g}") if math.isfinite(value) else None for value in x.tolist()]
 
 
 def line(x: ArrayLike, y: ArrayLike, colour: str, name: str = "", **more: Any) -> Trace:
@@ -261,18 +261,18 @@ def _ticked(
 
 def log_ticks(low: float, high: float) -> list[float]:
     """Ticks of a logarithmic axis: powers of ten, also 2 and 5 times these, or round numbers, as the ends leave space."""
-    decades = log10(high / low)
+    decades = math.log10(high / low)
     if decades < _NARROW:
         return [float(x) for x in MaxNLocator(5, steps=[1, 2, 5, 10]).tick_values(low, high) if x > 0]
-    powers = range(floor(log10(low)), ceil(log10(high)) + 1)
+    powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
     if decades < _WIDE:
         return [float(f"{digit}e{power}") for power in powers for digit in (1, 2, 5)]
-    stride = ceil(decades / _NAMED)
+    stride = math.ceil(decades / _NAMED)
     return [float(f"1e{power}") for power in powers if power % stride == 0]
 
 
 def _tick_text(value: float) -> str:
-    power = floor(log10(value) + 1e-9)
+    power = math.floor(math.log10(value) + 1e-9)
     if -3 <= power <= 5:
         return f"{value:,.6g}"
     digits = f"{value / 10.0**power:.3g}"

@@ -14,7 +14,7 @@ from daybreak.explorer.controls import Menu, Text
 from daybreak.explorer.figures import Figure, Palette
 from daybreak.explorer.fit_tables import CONFIGURATION, FitTable, Source, censored, count, find, fit, fit_table, sources
 from daybreak.explorer.measurements import reads
-from daybreak.explorer.parts import commands, facts, table, two_lines
+from daybreak.explorer.parts import commands, facts, number, table, two_lines
 from daybreak.explorer.view import Columns, Drawing, View
 from daybreak.explorer.workspace import Workspace
 from daybreak.lab.reading.published import Published, published
@@ -232,7 +232,7 @@ def _colours(rows: Columns, name: str, colours: Palette) -> tuple[list[Any], lis
 def _law_text(chosen: _Chosen, paper: Published | None) -> Any:
     """What was measured, and the law in numbers, with intervals."""
     law, source = chosen.law, chosen.source
-    rows = [(name, f"{x:.3g}", "{:.3g} to {:.3g}".format(*law.intervals[name])) for name, x in law.coefficients.items()]
+    rows = [(name, number(x), " to ".join(map(number, law.intervals[name]))) for name, x in law.coefficients.items()]
     configurations = np.unique(chosen.rows[CONFIGURATION]).size if CONFIGURATION in chosen.rows else 0
     return [
         html.P([html.Strong("Measured: "), f"{source.measurement.what}, in {chosen.unit}."], className="measured"),
@@ -290,7 +290,7 @@ VIEW = View(
         "colour": Menu("Colour"),
         "facet": Menu("Side by side"),
         "where": Text("Only rows with", "T >= 64"),
-        "law": Text("Law", "C * d**a * (T/B)**b"),
+        "law": Text("Law", "C * d**a * T**b"),
     },
     panels={"points": "Measurements and law", "residuals": "Residuals: measured over fitted"},
     draw=_draw,

@@ -64,6 +64,14 @@ function fold(button) {
   for (const group of document.querySelectorAll("details.group")) group.open = button.dataset.fold === "open";
 }
 
+// On a phone the first picture stays in sight next to the controls; further down it would cover the other pictures.
+document.addEventListener("scroll", function () {
+  const view = document.querySelector("main.view"), first = view?.querySelector(".panel");
+  if (!first) return;
+  const end = view.querySelector("aside").getBoundingClientRect().bottom;
+  view.toggleAttribute("data-past", end < first.offsetHeight);
+}, { passive: true });
+
 // A late slider takes effect when it rests: until then nobody hears of its moves. Dash's own delay is for text only.
 let resting;
 function wait(event) {
