@@ -323,3 +323,15 @@ def test_a_run_whose_task_is_not_known_here_is_read_as_what_it_is(lab: Lab, caps
 def _ask(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
     assert main([*arguments]) == 0
     return capsys.readouterr().out
+
+
+def test_an_unfinished_run_of_an_unknown_task_is_shown_and_forecast(lab: Lab, capsys) -> None:
+    settings, curves, what = made.UNKNOWN[0]
+    name = made.store(lab, settings, curves)
+    folder = lab.path / "runs" / name
+    (folder / "result.json").unlink()
+    (folder / "checkpoint.safetensors").write_bytes(pack(name, {}, made.record(count=13).curves))
+    rows = json.loads(_say(capsys, "list", "--json", "--where", "task = 'needle'"))["runs"]
+    assert [(row["id"], row["outcome"], row["last_step"]) for row in rows] == [(name, "unfinished", 240)]
+    assert f"A record whose {what} is not known here." in _say(capsys, "show", name)
+    assert json.loads(_ask(capsys, "forecast", name, "--json"))["at"] == 240
