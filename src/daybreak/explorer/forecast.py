@@ -55,7 +55,7 @@ def _run_forecasts(workspace: Workspace, name: str, evaluations: int) -> _RunFor
     given, law, no_law = None, "", ""
     try:
         other = prior(workspace.lab, curves.run)
-        given, law = (other.median, other.spread), other.fitted.law.formula
+        given, law = (other.median, other.spread), " ".join([f"{other.law.formula}.", *other.notes])
     except RequestError as error:
         no_law = str(error)
     view = outlook(curves, prior=given)
