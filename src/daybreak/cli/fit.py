@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from daybreak.measure import Law
 
 
+_SHOWN = 5  # groups without a law that are listed
+
+
 @final
 @dataclass(frozen=True)
 class Fit:
@@ -61,9 +64,9 @@ class Fit:
         contained = laws.columns(self.law, runs)
         found = groups(runs, contained)
         fits, left_out = self._fits(found)
-        apart = differing(found, contained)
+        apart = differing(found)
         if not fits:
-            raise RequestError(_none_fitted(left_out, apart))
+            raise RequestError(_none_fitted(left_out, len(found), apart))
         if self.plot is not None:
             from daybreak import pictures
 
@@ -74,6 +77,7 @@ class Fit:
             "differ_in": list(apart),
             "groups": [x.as_json() for x in fits],
             "left_out": left_out,
+            "group_count": len(found),
             "plot": self.plot and str(self.plot),
         }
         if len(found) == 1:
@@ -87,19 +91,23 @@ class Fit:
 
         fits, left_out = [], []
         for group in found:
-            both = self.where and group.where
-            where = f"({self.where}) and {group.where}" if both else self.where or group.where or None
             try:
                 fitted = laws.fit(self.law, group.runs, self.method)
             except RequestError as error:
-                count = len(group.runs["id"])
-                left_out.append({"kind": group.kind, "select": where, "runs": count, "reason": str(error)})
+                if len(left_out) < _SHOWN:
+                    of_runs = {"kind": group.kind, "select": self._select(group), "runs": len(group.runs["id"])}
+                    left_out.append(of_runs | {"reason": str(error)})
                 continue
-            fits.append(_GroupFit(group, where, fitted, published(group.runs)))
+            fits.append(_GroupFit(group, self._select(group), fitted, published(group.runs)))
         return fits, left_out
 
+    def _select(self, group: "Group") -> str | None:
+        """The --where of one group."""
+        both = self.where and group.where
+        return f"({self.where}) and {group.where}" if both else self.where or group.where or None
+
     def _show(self, console: Console, data: dict[str, Any], fits: "list[_GroupFit]") -> None:
-        count = len(fits) + len(data["left_out"])
+        count = data["group_count"]
         if count > 1:
             apart = f"{count} groups of runs differ in {', '.join(data['differ_in'])}, which the law does not contain"
             _print(console, [f"{apart}: each has a law of its own. --where chooses one."])
@@ -109,6 +117,8 @@ class Fit:
             one.show(console)
         _print(console, [""] * bool(data["left_out"]))
         _print(console, [f"No law of {x['kind']} ({x['select']}): {x['reason']}" for x in data["left_out"]])
+        more = count - len(fits) - len(data["left_out"])
+        _print(console, [f"No law of {more} more groups, which are smaller."] * bool(more))
         if self.plot is not None:
             _print(console, [f"Picture: {self.plot}"])
 
@@ -171,13 +181,13 @@ def _print(console: Console, lines: list[str]) -> None:
         console.print(line, markup=False, highlight=False)
 
 
-def _none_fitted(left_out: list[dict[str, Any]], apart: tuple[str, ...]) -> str:
+def _none_fitted(left_out: list[dict[str, Any]], count: int, apart: tuple[str, ...]) -> str:
     """Why no group of runs has a law."""
     first = left_out[0]
-    if len(left_out) == 1:
+    if count == 1:
         return first["reason"]
     return (
-        f"none of {len(left_out)} groups of runs, which differ in {', '.join(apart)}, has enough for this law. The largest "
+        f"none of {count} groups of runs, which differ in {', '.join(apart)}, has enough for this law. The largest "
         f"({first['select']}): {first['reason']} Put what differs into the law, or choose runs with --where."
     )
 

@@ -3,11 +3,10 @@
 A law that pools runs of several tasks, models or learning rates describes none of them.
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, final
 
-import numpy as np
 from numpy.typing import NDArray
 
 from daybreak.lab.reading import laws
@@ -20,16 +19,29 @@ class Group:
 
     Args:
         runs: their rows.
-        where: condition in SQL that selects them among all the runs; empty if there is only one group.
+        settings: those that they share and that may differ between groups.
+        others: the same of the other groups.
     """
 
     runs: laws.Table
-    where: str
+    settings: Mapping[str, Any]
+    others: Sequence[Mapping[str, Any]]
 
     @property
     def kind(self) -> str:
         """Task, model and optimizer."""
         return ", ".join(str(self.runs[part][0]) for part in ("task", "model", "optimizer"))
+
+    @property
+    def where(self) -> str:
+        """A short condition in SQL that holds for this group and for no other; empty if there is no other."""
+        conditions, others = [], [x for x in self.others if x is not self.settings]
+        for name, value in sorted(self.settings.items(), key=lambda x: _missing(x[1])):  # what it does not have, last
+            left = [x for x in others if repr(x[name]) == repr(value)]
+            if len(left) < len(others):
+                conditions.append(f"{name} is null" if _missing(value) else f"{name} = {_literal(value)}")
+                others = left
+        return " and ".join(conditions)
 
 
 def groups(runs: Mapping[str, NDArray], contained: Collection[str]) -> list[Group]:
@@ -44,30 +56,17 @@ def groups(runs: Mapping[str, NDArray], contained: Collection[str]) -> list[Grou
     for i, key in enumerate(zip(*(runs[name].tolist() for name in names), strict=True)):
         rows.setdefault(repr(key), []).append(i)
     members = sorted(rows.values(), key=len, reverse=True)
-    values = [{name: runs[name].tolist()[mine[0]] for name in names} for mine in members]
-    places = np.arange(len(runs["id"]))
+    settings = [{name: runs[name][mine[:1]].tolist()[0] for name in names} for mine in members]
     return [
-        Group(laws.select(runs, np.isin(places, mine)), _condition(own, [x for x in values if x is not own]))
-        for mine, own in zip(members, values, strict=True)
+        Group({name: x[mine] for name, x in runs.items()}, own, settings)
+        for mine, own in zip(members, settings, strict=True)
     ]
 
 
-def differing(members: list[Group], contained: Collection[str]) -> tuple[str, ...]:
+def differing(members: Sequence[Group]) -> tuple[str, ...]:
     """The settings in which groups differ, among the groups that have them."""
-    names = [x for x in laws.settings_with_effect(members[0].runs) if x not in contained]
-    values = {name: [one.runs[name].tolist()[0] for one in members] for name in names}
+    values = {name: [one.settings[name] for one in members] for name in members[0].settings}
     return tuple(name for name, x in values.items() if len({repr(one) for one in x if not _missing(one)}) > 1)
-
-
-def _condition(own: Mapping[str, Any], others: list[dict[str, Any]]) -> str:
-    """A short condition that holds for one group and for no other; a setting that the group does not have comes last."""
-    conditions = []
-    for name in sorted(own, key=lambda x: _missing(own[x])):
-        left = [x for x in others if repr(x[name]) == repr(own[name])]
-        if len(left) < len(others):
-            conditions.append(f"{name} is null" if _missing(own[name]) else f"{name} = {_literal(own[name])}")
-            others = left
-    return " and ".join(conditions)
 
 
 def _missing(value: Any) -> bool:
