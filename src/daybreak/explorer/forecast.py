@@ -62,21 +62,11 @@ class _RunForecasts:
 def _run_forecasts(workspace: Workspace, name: str, level: str, law: str, evaluations: int) -> _RunForecasts:
     """The same for the evaluations that a run has now."""
     curves = workspace.run_curves(name)
-<<<<<<< HEAD
     if not level and not curves.stop.level:
         raise RequestError("the stop rule of this run has no level: write one into the field Level.")
     chosen = float(level) if level else curves.stop.level
     given, formula, no_law = _law(workspace, curves, chosen, law)
     view = outlook(curves, level=chosen, prior=given)
-=======
-    given, law, no_law = None, "", ""
-    try:
-        other = prior(workspace.lab, curves.run)
-        given, law = (other.median, other.spread), " ".join([f"{other.law.formula}.", *other.notes])
-    except RequestError as error:
-        no_law = str(error)
-    view = outlook(curves, prior=given)
->>>>>>> h/answers
     places = np.unique(np.linspace(0, view.steps.size - 1, min(_MOMENTS, view.steps.size)).round().astype(int))
     forecasts = (view.at(int(view.steps[i])) for i in places)
     return _RunForecasts(view, tuple(one for one in forecasts if isinstance(one, Forecast)), formula, no_law)
@@ -94,7 +84,7 @@ def _law(workspace: Workspace, curves: RunCurves, level: float, form: str) -> tu
         if form:
             raise
         return None, "", str(error)
-    return (other.median, other.spread), other.law.formula, ""
+    return (other.median, other.spread), " ".join([f"{other.law.formula}.", *other.notes]), ""
 
 
 def _draw(workspace: Workspace, state: ForecastState, colours: Palette) -> Drawing:
