@@ -29,7 +29,7 @@ class MarkovWorld(NamedTuple):
 class MarkovChain(Task[MarkovWorld]):
     """Predict the next token of a Markov chain whose past matters block by block (paper B, §2.1 and §2.2).
 
-        x_t ~ softmax( Σ_k A_k Σ_{i in block k} α_i x_{t−i} ),    A_k = β m^{K−k} Q_k,    Q_k Haar-orthogonal
+        x_t ~ softmax( Σ_k A_k Σ_{i in block k} α_i x_{t−i} ), A_k = β m^{K−k} Q_k, Q_k Haar-orthogonal
 
     Blocks are numbered by importance: block 1 is the strongest for m > 1. It holds the newest L lags, or with `reversed`
     the oldest. A sequence is a uniform prefix and then tokens of the chain; only those are predicted.
