@@ -71,8 +71,11 @@ _MEASUREMENTS: Mapping[str, Mapping[str, Measurement]] = {
         "exact factor": _flow("plateau", "plateau of the toy model with repetition p, exact factor"),
     },
     "emergence/fig3": {
-        "plateau": _runs(_REGRESSION, _LOSS, "p = 0"),
-        "T/B": _runs(_REGRESSION, f"{_LOSS}, one exponent for T/B", "p = 0"),
+        "plateau": _runs(_REGRESSION, _LOSS, "B = 1"),
+        "with B, clean data": _runs(_REGRESSION, f"{_LOSS}, with copies, on clean data"),
+        "with B, training data": _runs(
+            _REGRESSION, f"{_LOSS}, with copies, on data like those of training", y="plateau_train"
+        ),
     },
     "emergence/fig4": {
         "above the guess": _runs(_RECALL, "plateau of recall until accuracy is above a guess", y="plateau_above"),
