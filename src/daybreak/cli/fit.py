@@ -113,7 +113,7 @@ class Fit:
             _print(console, [f"{apart}: each has a law of its own. --where chooses one."])
         for one in fits:
             if count > 1:
-                _print(console, ["", f"{one.group.kind}: --where {shlex.quote(one.where or '')}"])
+                _print(console, ["", f"{one.group.kind}: --where {_quoted(one.where or '')}"])
             one.show(console)
         _print(console, [""] * bool(data["left_out"]))
         _print(console, [f"No law of {x['kind']} ({x['select']}): {x['reason']}" for x in data["left_out"]])
@@ -179,6 +179,11 @@ class _GroupFit:
 def _print(console: Console, lines: list[str]) -> None:
     for line in lines:
         console.print(line, markup=False, highlight=False)
+
+
+def _quoted(condition: str) -> str:
+    """A condition as an argument in a shell; in double quotes where possible, because texts in SQL have single ones."""
+    return shlex.quote(condition) if set(condition) & set('"$`\\!') else f'"{condition}"'
 
 
 def _none_fitted(left_out: list[dict[str, Any]], count: int, apart: tuple[str, ...]) -> str:
