@@ -120,7 +120,9 @@ def test_help_has_no_indentation_of_docstrings(capsys) -> None:
     for name in ("single-location", "toy", "recall", "markov", "markov-full"):
         with pytest.raises(SystemExit):
             main(["train", name, "--help"])
-        described = re.findall(r"^ \w+ options +$\n -+ $\n(.*?)^  -+$", capsys.readouterr().out, re.MULTILINE | re.DOTALL)
+        described = re.findall(
+            r"^ \w+ options +$\n -+ $\n(.*?)^  -+$", capsys.readouterr().out, re.MULTILINE | re.DOTALL
+        )
         assert len(described) >= 4
         for text in described:
             assert {len(x) - len(x.lstrip()) for x in text.splitlines() if x.strip()} == {2}, text

@@ -10,7 +10,16 @@ import tyro
 from rich.console import Console
 
 from daybreak._machine import cores
-from daybreak.cli._answer import MOST_WORKERS, Answer, Json, WholeNumber, check_new_folder, check_number, table
+from daybreak.cli._answer import (
+    MOST_STEPS,
+    MOST_WORKERS,
+    Answer,
+    Json,
+    WholeNumber,
+    check_new_folder,
+    check_number,
+    table,
+)
 from daybreak.cli._watch import how_long, watching
 from daybreak.errors import RequestError, format_number
 
@@ -68,6 +77,7 @@ class Sweep:
 
         self._check()
         runs = sweep.read(self.file)
+        check_number("budget", max(run.stop.budget for run in runs), 1, MOST_STEPS)
         return self._plan(runs) if self.dry_run else self._train(runs)
 
     def _check(self) -> None:

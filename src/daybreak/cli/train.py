@@ -9,7 +9,16 @@ from typing import TYPE_CHECKING, Annotated, Any, final
 import tyro
 from rich.console import Console
 
-from daybreak.cli._answer import Answer, Json, WholeNumber, check_new_folder, check_number, check_picture, table
+from daybreak.cli._answer import (
+    MOST_STEPS,
+    Answer,
+    Json,
+    WholeNumber,
+    check_new_folder,
+    check_number,
+    check_picture,
+    table,
+)
 from daybreak.cli._watch import watching
 from daybreak.errors import WorkError
 from daybreak.models import MinimalAttention, ToyAttention, Transformer
@@ -81,6 +90,7 @@ class _Training:
 
     def _runs(self) -> list[Run]:
         check_number("seeds", self.seeds, 1, _MOST_SEEDS)
+        check_number("budget", self.stop.budget, 1, MOST_STEPS)
         settings: Any = self
         parts = (settings.task, settings.model, self.optimizer, self.stop)
         rest = (self.batch, self.evaluation, self.schedule)
