@@ -151,7 +151,7 @@ def test_a_run_unlike_the_others_is_not_forecast_with_their_certainty(here: Path
 
 WRONG = [
     (("zzz",), "no run in lab 'lab' starts with 'zzz'"),
-    (("",), "an id must have at least one character"),
+    (("",), "its value is empty"),
     ((FINISHED[0].id, "--at", "-5"), "at = -5 is not allowed"),
     ((FINISHED[0].id, "--at", "100000"), "at = 100000 is not allowed: run"),
     ((FINISHED[0].id, "--level", "0"), "level = 0 is not allowed"),

@@ -138,7 +138,7 @@ train toy --optimizer.weight-decay -1               | weight_decay = -1
 train toy --optimizer.clip -inf                     | clip = -inf is not allowed
 train toy --stop.budget 0                           | budget = 0 is not allowed
 train toy --stop.budget -5                          | budget = -5 is not allowed
-train toy --stop.budget 10000000000                 | budget = 10000000000 is not allowed: it must be below 2³¹
+train toy --stop.budget 10000000000                 | budget = 10000000000 is not allowed: it must be at most 2,147,483,647
 train toy --stop.every 0                            | every = 0 is not allowed
 train toy --stop.level nan                          | level = nan is not allowed
 train toy --stop.level -1                           | level = -1
@@ -407,7 +407,7 @@ SWEEPS = [
     (_with("T = [4"), "Unclosed array (at line 4, column 1)."),
     ("task = 3", "it must be a table, [task]"),
     ("grid = 3", "'grid' must be written [[grid]]"),
-    ("[stop]\nbudget = 1e30\n" + SMALL, "it must be below 2³¹"),
+    ("[stop]\nbudget = 1e30\n" + SMALL, "budget = 1e+30 is not allowed: it must be at most 2,147,483,647"),
     ('[optimizer]\nlearning_rate = "1/(d-2)"\n' + SMALL, "division by zero"),
     ('preset = "paper-a-regression"\n[task]\nT = 100000000000', "GB of memory, and a worker has"),
 ]

@@ -18,6 +18,7 @@ from daybreak.errors import RequestError, format_number
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 
 MOST_WORKERS = 10_000
+MOST_STEPS = 2**31 - 1  # steps are counted in 32 bits
 
 Json = Annotated[
     bool, tyro.conf.FlagCreatePairsOff, tyro.conf.arg(help="Print one JSON document on stdout, and nothing else.")

@@ -11,6 +11,7 @@ from rich.console import Console
 
 from daybreak._machine import cores
 from daybreak.cli._answer import (
+    MOST_STEPS,
     MOST_WORKERS,
     Answer,
     Json,
@@ -81,6 +82,7 @@ class Sweep:
 
         self._check()
         runs = sweep.read(self.file)
+        check_number("budget", max(run.stop.budget for run in runs), 1, MOST_STEPS)
         return self._plan(runs) if self.dry_run else self._train(runs)
 
     def _check(self) -> None:

@@ -12,6 +12,7 @@ from rich.console import Console
 from daybreak import models, tasks
 from daybreak._own import installed, located
 from daybreak.cli._answer import (
+    MOST_STEPS,
     Answer,
     Json,
     KeepFiles,
@@ -143,6 +144,7 @@ class _Training:
 
     def _runs(self) -> list[Run]:
         check_number("seeds", self.seeds, 1, _MOST_SEEDS)
+        check_number("budget", self.stop.budget, 1, MOST_STEPS)
         settings: Any = self
         with located():
             rest = (self.batch, self.evaluation, self.schedule)

@@ -50,6 +50,8 @@ def read(folder: Path) -> RunFolder:
 def evaluations(folder: Path) -> int:
     """How often an unfinished run has been evaluated, by the header of its checkpoint; 0 if that cannot be read."""
     try:
+        if not (folder / CHECKPOINT).is_file():  # a pipe may have no end
+            return 0
         with (folder / CHECKPOINT).open("rb") as file:
             (size,) = struct.unpack("<Q", file.read(8))
             header = json.loads(file.read(size)) if size < _LARGEST else {}

@@ -59,7 +59,7 @@ def unfinished_row(folder: Path) -> dict[str, Any]:
     """A run that is not done as a row of the index, with the step that it has reached; its id only, if it cannot be read."""
     flat = dict.fromkeys(("id", *_MEASURED)) | {"id": folder.name, "outcome": UNFINISHED}
     try:
-        run = json.loads((folder / RUN).read_bytes())
+        run = json.loads(_files.read(folder / RUN))
         count = evaluations(folder)
         step = min((count - 1) * run["stop"]["every"], run["stop"]["budget"]) if count else None
         return flat | settings(run) | {"last_step": step}

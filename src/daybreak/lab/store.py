@@ -238,7 +238,7 @@ class Lab:
     def load_state(self, name: str) -> bytes | None:
         """The end of a run whose budget was spent, as it was given to `save`; None if there is none."""
         try:
-            return (self._runs / name / STATE).read_bytes()
+            return _files.read(self._runs / name / STATE)
         except FileNotFoundError:
             return None
 
@@ -378,7 +378,7 @@ class Lab:
         path = self._runs / name
         for file, content in files.items():
             _files.write(path / file, content, self._aside, lasting=False)
-        document = json.loads((path / RESULT).read_bytes())
+        document = json.loads(_files.read(path / RESULT))
         del document["sha256"]
         document["files"] |= {file: _files.sha256(content) for file, content in files.items()}
         _files.write(path / RESULT, result.seal(document), self._aside, lasting=True)

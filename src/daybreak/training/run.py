@@ -37,7 +37,6 @@ class Stop(eqx.Module):
         for name in ("budget", "every"):
             if getattr(self, name) < 1:
                 raise RequestError(f"{name} = {getattr(self, name)} is not allowed: it must be at least 1.")
-        refuse("budget", self.budget, self.budget >= 2**31, "it must be below 2³¹")
         for name in ("level", "margin"):
             value = getattr(self, name)
             if not (math.isfinite(value) and value >= 0):

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from daybreak.errors import RequestError
-from daybreak.lab import _settings
+from daybreak.lab import _files, _settings
 from daybreak.lab._folder import CHECKPOINT, RUN
 from daybreak.lab.curves import Curves
 
@@ -65,7 +65,7 @@ def run_curves(lab: "Lab", prefix: str) -> RunCurves:
 def settings_of_unfinished(lab: "Lab", name: str) -> dict[str, Any]:
     """What was asked for, of a run that is not done."""
     try:
-        return dict(json.loads((lab.path / "runs" / name / RUN).read_bytes()))
+        return dict(json.loads(_files.read(lab.path / "runs" / name / RUN)))
     except (OSError, ValueError, TypeError):
         raise RequestError(f"run {name} has begun, and its {RUN} cannot be read.") from None
 
@@ -83,9 +83,11 @@ def _unfinished(lab: "Lab", name: str) -> RunCurves:
 
     settings = settings_of_unfinished(lab, name)
     try:
-        measured = curves(name, (lab.path / "runs" / name / CHECKPOINT).read_bytes())
+        measured = curves(name, _files.read(lab.path / "runs" / name / CHECKPOINT))
     except FileNotFoundError:
         raise RequestError(f"run {name} has begun, and has no checkpoint yet.") from None
+    except OSError as error:
+        raise RequestError(f"the checkpoint of run {name} cannot be read: {error.strerror}.") from None
     except DamagedCheckpoint as damage:
         raise RequestError(str(damage)) from None
     count = max(map(len, measured.values()), default=0)
