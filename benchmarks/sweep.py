@@ -23,10 +23,11 @@ import numpy as np
 
 from daybreak._machine import cores, pin
 from daybreak.lab import Lab
-from daybreak.lab.compute.driver import State, train_missing
+from daybreak.lab.compute.driver import train_missing
 from daybreak.lab.compute.executor import Event
 from daybreak.lab.compute.local import LocalExecutor
 from daybreak.lab.compute.messages import Ended, Finished, Job, Started
+from daybreak.lab.compute.state import State
 from daybreak.lab.sweeps import sweep
 from daybreak.training import Record
 

@@ -286,6 +286,19 @@ def test_deleting_names_asks_and_deletes_only_what_is_the_labs_own(lab: Lab, cap
     assert len(rows) == 5
 
 
+def test_states_are_deleted_and_measurements_stay(lab: Lab, capsys) -> None:
+    names = [x.name for x in sorted((lab.path / "runs").iterdir())][:2]
+    for name in names:
+        (lab.path / "runs" / name / "state.safetensors").write_bytes(b"x" * 1_500_000)
+    before = lab.query().num_rows
+    assert main(["runs", "delete", names[0][:8], "--states"]) == 0
+    assert "1.5 MB freed" in capsys.readouterr().out
+    assert [(lab.path / "runs" / name / "state.safetensors").exists() for name in names] == [False, True]
+    assert main(["runs", "delete", "--states", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["freed"] == 1_500_000
+    assert Lab(lab.path).query().num_rows == before
+
+
 def test_nothing_is_deleted_while_another_process_writes(lab: Lab, capsys) -> None:
     with locked(lab.path):
         assert main(["runs", "delete", made.run(d=16).id, "--yes"]) == 2

@@ -10,8 +10,8 @@ from rich.console import Console
 
 from daybreak.cli import main
 from daybreak.cli._watch import view, watching
-from daybreak.lab.compute.driver import Assignment, State
 from daybreak.lab.compute.messages import RunStatus
+from daybreak.lab.compute.state import Assignment, State
 from tests.lab.compute.sweeping import RUNS, TOY
 
 

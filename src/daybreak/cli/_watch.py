@@ -15,8 +15,8 @@ from rich.text import Text
 from daybreak.lab.result import OUTCOMES
 
 if TYPE_CHECKING:
-    from daybreak.lab.compute.driver import Assignment, State
     from daybreak.lab.compute.messages import RunStatus
+    from daybreak.lab.compute.state import Assignment, State
     from daybreak.training import Run
 
 _MEMBERS = 12  # runs under way that are shown one by one

@@ -27,8 +27,8 @@ from daybreak.errors import RequestError, format_number
 
 if TYPE_CHECKING:
     from daybreak.lab.compute.cohorts import Cohort
-    from daybreak.lab.compute.driver import State
     from daybreak.lab.compute.executor import Executor
+    from daybreak.lab.compute.state import State
     from daybreak.training import Run
 
 _ROWS, _COLUMNS = 10, 6  # of a dry run: cohorts, and settings that differ between them

@@ -28,11 +28,10 @@ import logging
 import time
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import count
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Literal, final
+from typing import TYPE_CHECKING, Any, final
 
 import pyarrow as pa
 from numpy.typing import NDArray
@@ -45,77 +44,14 @@ from daybreak.lab.index import Index
 from daybreak.lab.provenance import device as this_device
 from daybreak.lab.provenance import provenance
 from daybreak.lab.result import DamageError, NewerError, OtherRecordError, Result
+from daybreak.lab.saved import Keep, Saved
 
 if TYPE_CHECKING:
     from daybreak.training import Record, Run
-    from daybreak.training.maps import Maps
-    from daybreak.training.trained import TrainedModel
 
-Keep = Literal["parameters", "maps"]
 _log = logging.getLogger("daybreak.lab")
-_PAUSE, _SHARE = (
-    10.0,
-    50,
-)  # a writer updates the index after 10 seconds, and after 50 times the time that it took, at least
-
-
-@final
-@dataclass(frozen=True)
-class Saved:
-    """A run as the lab keeps it.
-
-    Args:
-        settings: what was asked for, as plain data.
-        record: what was measured; None if the run failed.
-        result: its outcome, in short.
-        document: all of `result.json`: provenance, and the traceback of a run that failed.
-        folder: where its files are.
-    """
-
-    settings: dict[str, Any]
-    record: "Record | None"
-    result: Result
-    document: dict[str, Any]
-    folder: Path | None = None
-
-    def model(self) -> "TrainedModel":
-        """The network at the end of the run: a function of inputs. Needs a run that was trained with `--keep parameters`."""
-        from daybreak.training.trained import TrainedModel
-
-        return TrainedModel.decode(self.run, self.kept("parameters"))
-
-    def maps(self) -> "Maps":
-        """Attention maps of a few clean examples around the transition. Needs a run that was trained with `--keep maps`."""
-        from daybreak.training.maps import decode
-
-        return decode(self.kept("maps"))
-
-    def kept(self, what: Keep) -> bytes:
-        """A file that the run was asked to keep.
-
-        Raises:
-            RequestError: it was not asked to.
-            DamageError: the file is not what was written.
-        """
-        again = f"give --keep {what} to the command that trained it, and it is trained again to the same record."
-        try:
-            content = None if self.folder is None else _folder.kept(self.folder, what, self.document)
-        except DamageError as error:
-            raise DamageError(f"run {self.result.id}: {error}. Delete that file, and {again}") from None
-        if content is None:
-            raise RequestError(f"run {self.result.id} has not kept its {what}: {again}")
-        return content
-
-    @cached_property
-    def run(self) -> "Run":
-        """What was asked for.
-
-        Raises:
-            RequestError: its task, its model or a setting is not known here.
-        """
-        from daybreak.training import from_json
-
-        return from_json(self.settings)
+_PAUSE = 10.0  # seconds after which a writer updates the index, at least …
+_SHARE = 50  # … and after this many times the time that it took
 
 
 @final

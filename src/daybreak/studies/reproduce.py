@@ -17,8 +17,9 @@ from daybreak import pictures
 from daybreak.errors import RequestError, WorkError
 from daybreak.lab import Lab, Saved
 from daybreak.lab._marker import check_lab
-from daybreak.lab.compute.driver import State, train_missing
+from daybreak.lab.compute.driver import train_missing
 from daybreak.lab.compute.local import LocalExecutor
+from daybreak.lab.compute.state import State
 from daybreak.studies import tables
 from daybreak.studies._study import Findings, Scale, Study, Tables, TrainedData
 from daybreak.studies.results import CLAIMS, read

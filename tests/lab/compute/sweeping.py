@@ -10,9 +10,10 @@ from pathlib import Path
 
 from daybreak.lab import Lab
 from daybreak.lab.compute.cost import cost
-from daybreak.lab.compute.driver import Rules, State, train_missing
+from daybreak.lab.compute.driver import Rules, train_missing
 from daybreak.lab.compute.local import LocalExecutor
 from daybreak.lab.compute.ray import RayExecutor
+from daybreak.lab.compute.state import State
 from daybreak.lab.sweeps import sweep
 
 TOY = """

@@ -17,7 +17,8 @@ from pyarrow import parquet
 
 from daybreak.errors import RequestError, WorkError
 from daybreak.lab import Lab
-from daybreak.lab.compute.driver import Rules, State
+from daybreak.lab.compute.driver import Rules
+from daybreak.lab.compute.state import State
 from daybreak.lab.lock import locked
 from daybreak.lab.reading.progress import run_curves
 from daybreak.training import Run, Stop

@@ -10,9 +10,10 @@ import pytest
 
 from daybreak.cli import main
 from daybreak.lab import Lab, Saved
-from daybreak.lab.compute.driver import State, train_missing
+from daybreak.lab.compute.driver import train_missing
 from daybreak.lab.compute.inline import InlineExecutor
 from daybreak.lab.compute.messages import Job
+from daybreak.lab.compute.state import State
 from daybreak.lab.reading import laws
 from daybreak.tasks import SingleLocation
 from daybreak.training import Run, Schedule, Stop, train

@@ -4,8 +4,8 @@ import time
 
 import pytest
 
-from daybreak.lab.compute.driver import Assignment, State
 from daybreak.lab.compute.messages import RunStatus
+from daybreak.lab.compute.state import Assignment, State
 from daybreak.models import ToyAttention
 from daybreak.tasks import SingleLocation
 from daybreak.training import Run, Stop

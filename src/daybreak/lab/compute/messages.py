@@ -9,7 +9,7 @@ from typing import Any, final
 from safetensors.numpy import load, save
 
 from daybreak._own import Source, define
-from daybreak.lab.store import Keep
+from daybreak.lab.saved import Keep
 from daybreak.training import Record, Run, from_json, own_sources, to_json
 
 

@@ -14,7 +14,8 @@ from daybreak.errors import RequestError
 from daybreak.lab import index
 from daybreak.lab._folder import STATE
 from daybreak.lab.result import DamageError
-from daybreak.lab.store import Keep, Lab, Saved
+from daybreak.lab.saved import Keep, Saved
+from daybreak.lab.store import Lab
 from daybreak.training import DamagedCheckpoint, Record, Run, to_json, within
 from daybreak.training.checkpoint import relabelled
 

@@ -20,7 +20,7 @@ from daybreak.lab.compute.messages import (
     encode,
 )
 from daybreak.lab.provenance import device
-from daybreak.lab.store import Keep
+from daybreak.lab.saved import Keep
 from daybreak.training import DamagedCheckpoint, Progress, Run, evaluations, maps, trained
 
 _REPORT = 0.5  # seconds between two reports of progress, at least
