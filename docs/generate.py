@@ -8,8 +8,9 @@ import os
 import re
 import sys
 from collections import Counter
-from contextlib import redirect_stdout
+from contextlib import redirect_stdout, suppress
 from pathlib import Path
+from unittest import mock
 
 import numpy as np
 
@@ -59,13 +60,9 @@ arXiv 2602.19143.
 
 def help_text(*verb: str) -> str:
     """What `daybreak VERB --help` prints, eighty columns wide, without frames."""
-    os.environ["COLUMNS"] = "80"
     stream = io.TextIOWrapper(io.BytesIO(), encoding="utf-8", write_through=True)
-    try:
-        with redirect_stdout(stream):
-            main([*verb, "--help"])
-    except SystemExit:
-        pass
+    with mock.patch.dict(os.environ, COLUMNS="80"), redirect_stdout(stream), suppress(SystemExit):
+        main([*verb, "--help"])
     stream.seek(0)
     lines = (line.rstrip() for line in re.sub(r"\x1b\[[0-9;]*m", "", stream.read()).splitlines())
     return "\n".join(lines).strip()

@@ -225,7 +225,7 @@ NAMES = {
     "train needle.py:Needle --model toy": "model 'toy' is not allowed with this task: it takes vectors",
     "train single-location --model bag.py:Bag": "bag.py, line 19: TypeError",
     "train needle.py:Needle --task.T 1": "T = 1 is not allowed: the sequence length must be at least 2.",
-    "train needle.py:Needle --task.W 1": "Unrecognized options: --task.W, 1. Perhaps you meant --task.T.",
+    "train needle.py:Needle --task.W 1": "there is no option --task.W. Perhaps you meant --task.V.",
     "sweep s.toml": "s.toml, line 3: there is no 'Neddle' in needle.py: it has Needle.",
 }
 

@@ -87,7 +87,8 @@ def test_whole_numbers_are_read_exactly(text: str, number: int) -> None:
     assert _whole(text) == number
 
 
-def test_a_table_in_a_pipe_is_as_wide_as_it_needs_and_no_line_is_broken(capsys) -> None:
+def test_a_table_in_a_pipe_is_as_wide_as_it_needs_and_no_line_is_broken(monkeypatch, capsys) -> None:
+    monkeypatch.delenv("COLUMNS", raising=False)
     lab = Lab("lab").open()
     names = ("embedding_scale", "position_scale", "readout_scale", "dropout")
     for i in range(3):

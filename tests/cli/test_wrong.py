@@ -260,7 +260,7 @@ runs list --lab ../things/lab --where "read_text('/etc/passwd') = 'x'" | is not 
 runs list --lab ../things/lab --where "(select count(*) from range(100000000000))>0" | it takes longer than
 runs list --lab ../things/lab --where "(select list(x) from range(4000000000) t(x)) is null" | is not allowed
 runs list --lab ../things/lab --where "len(repeat('x', 100000000000))>0" | is not allowed
-runs export                                         | Missing from daybreak runs export: FILE
+runs export                                         | give either a FILE to write rows to, or --parameters DIR
 runs export runs.csv                                | there is no lab in folder 'lab'
 runs export runs.txt --lab ../things/lab            | must end in .csv, .parquet or .json
 runs export nowhere/runs.csv --lab ../things/lab    | 'nowhere' must be a folder
@@ -296,8 +296,8 @@ forecast {ID} --lab ../things/lab --level inf       | level = inf is not allowed
 forecast {ID} --lab ../things/lab --law "C * X**a"  | 'X'
 forecast {ID} --lab ../things/lab --plot x.gif      | must end in .png, .pdf or .svg
 
-advise                                              | Missing from daybreak advise: --T
-advise --T 64                                       | Missing from daybreak advise: --d
+advise                                              | --T and --d missing: give both
+advise --T 64                                       | --d missing: give both
 advise --T 4 --d 8                                  | T = 4 is not allowed
 advise --T -1 --d 8                                 | T = -1 is not allowed
 advise --T nan --d 8                                | --T: 'nan' is not a whole number
@@ -310,9 +310,9 @@ advise --T 64 --d 8 --lab nowhere                   | there is no lab
 advise --T 64 --d 8 --lab ../things/a_file          | there is no lab
 advise --T 64 --d 8 --results ../things/a_file      | ../things/a_file
 
-reproduce                                           | Reproduce all 41 figures at laptop scale, about
+reproduce                                           | figures at laptop scale, about
 reproduce --json                                    | give names of figures, or --all
-reproduce --scale smoke                             | 41 figures at smoke scale, about
+reproduce --scale smoke                             | figures at smoke scale, about
 reproduce --all fig1a                               | --all is not allowed together with names
 reproduce FIG1C                                     | did you mean fig1c?
 reproduce fig99                                     | study 'fig99' is unknown

@@ -108,7 +108,7 @@ def test_ctrl_c_saves_the_step_that_was_reached(tmp_path: Path) -> None:
         ("single-location --task.position fixed --task.no-feature --task.B 99", "B = 99 is not allowed"),
         ("single-location --model.heads 0", "heads = 0 is not allowed: it must be at least 1"),
         ("single-location --optimizer.learning-rate nan", "learning_rate = nan is not allowed"),
-        ("single-location --optimizer.name lion", "invalid choice"),
+        ("single-location --optimizer.name lion", "Expected one of sgd, adam, adamw"),
         ("single-location --seeds 0", "seeds = 0 is not allowed"),
         ("single-location --stop.budget 0", "budget = 0 is not allowed"),
         ("single-location --batch 1.5", "not a whole number"),

@@ -12,6 +12,7 @@ from daybreak.errors import WorkError
 from daybreak.lab import Lab, Saved
 from daybreak.lab.sweeps import sweep
 from daybreak.studies import Claim, Findings, Study, StudyStatus, TrainedData
+from daybreak.training import Stop
 from tests.lab.compute.sweeping import TOY
 
 RUNS = sweep.runs(TOY.replace("seeds = 12", "seeds = 2"))
@@ -87,8 +88,8 @@ def test_nothing_twice_and_a_lost_run_alone(tmp_path: Path) -> None:
 
 
 def test_failed_runs_are_named(tmp_path: Path) -> None:
-    """A batch that no memory can hold."""
-    impossible = replace(RUNS[0], batch=1 << 45)
+    """A step that no 32-bit number holds."""
+    impossible = replace(RUNS[0], stop=Stop(budget=2**40, every=2**40))
     study = replace(STUDY, data=TrainedData(lambda scale: [impossible], _tables))
     with pytest.raises(
         WorkError, match=f"1 of 1 runs failed: {impossible.id}. 'daybreak runs show ID --lab .*' says why"

@@ -12,8 +12,6 @@ from rich.spinner import Spinner
 from rich.table import Table
 from rich.text import Text
 
-from daybreak.lab.result import OUTCOMES
-
 if TYPE_CHECKING:
     from daybreak.lab.compute.messages import RunStatus
     from daybreak.lab.compute.state import Assignment, State
@@ -55,6 +53,8 @@ def _log(console: Console, title: str, source: str, every: float) -> Callable[[A
 
 
 def _headline(state: "State", source: str) -> str:
+    from daybreak.lab.result import OUTCOMES  # a package that the help of a verb must not load
+
     counts = ", ".join(f"{state.outcomes[x]:,} {x}" for x in OUTCOMES if state.outcomes[x])
     speed = sum(assignment.steps_per_second for assignment in state.under_way.values())
     parts = [

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -168,7 +168,9 @@ def _measured_configurations(problem: Problem, configuration: NDArray) -> int:
     return groups
 
 
-def as_law(problem: Problem, columns: Mapping[str, NDArray], estimate: Estimate, method: Method) -> Law:
+def as_law(
+    problem: Problem, columns: Mapping[str, NDArray], estimate: Estimate, method: Method | Literal["transfer"]
+) -> Law:
     """An estimate as a law with intervals."""
     margin = special.stdtrit(estimate.freedom, 0.975) * np.sqrt(np.diag(estimate.covariance))
     ends = np.array([estimate.parameters, estimate.parameters - margin, estimate.parameters + margin])

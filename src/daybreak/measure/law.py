@@ -13,7 +13,7 @@ from daybreak.errors import RequestError
 from daybreak.measure import _table
 from daybreak.measure.form import parse
 
-Method = Literal["ols", "huber", "tobit", "transfer"]
+Method = Literal["ols", "huber", "tobit"]
 
 
 class Interval(NamedTuple):
@@ -74,7 +74,7 @@ class Law:
     r2: float
     rows: int
     ranges: dict[str, tuple[float, float]]
-    method: Method
+    method: Method | Literal["transfer"]
     censored: int
     scatter: float
     freedom: float

@@ -14,6 +14,7 @@ from typing import NamedTuple, final
 
 import numpy as np
 from scipy import special
+from typing_extensions import TypeAliasType
 
 from daybreak._types import ArrayLike, Floats
 from daybreak.errors import RequestError
@@ -36,6 +37,10 @@ class Known(NamedTuple):
 
     value: float
     deviation: float
+
+
+Exponents = TypeAliasType("Exponents", Mapping[str, Known])
+"""What is known about exponents, by their letter in the form."""
 
 
 @final
@@ -63,7 +68,7 @@ class Transfer:
 
 
 def transfer(
-    form: str, table: Mapping[str, ArrayLike], run: Mapping[str, float], known: Mapping[str, Known] | None = None
+    form: str, table: Mapping[str, ArrayLike], run: Mapping[str, float], known: Exponents | None = None
 ) -> Transfer:
     """Predict the plateau of a run by the law of others.
 
