@@ -12,7 +12,7 @@ from daybreak import _own, models, tasks
 from daybreak.cli import main
 from daybreak.errors import RequestError, UnknownKind
 from daybreak.lab import index
-from daybreak.lab.compute.messages import Job, decode, encode
+from daybreak.lab.compute.messages import Ended, Job, encode
 from daybreak.lab.compute.work import answers
 from daybreak.lab.sweeps import sweep
 from daybreak.models import ToyAttention, Transformer
@@ -92,8 +92,9 @@ def test_a_worker_that_cannot_load_a_file_says_so(monkeypatch: pytest.MonkeyPatc
     job = encode(Job((Run(_needle(T=4), TOKENS),), {}, 30.0))
     monkeypatch.setattr(_own, "_LOADED", {})  # as in another process
     monkeypatch.setenv("ELSEWHERE", "1")
-    (message,) = map(decode, answers(job))
-    assert "needle.py, line 50: ValueError: not here." in message.traceback
+    (message,) = answers(job)
+    assert isinstance(message, Ended)
+    assert "needle.py, line 50: ValueError: not here." in str(message.traceback)
 
 
 def test_a_program_is_not_run_again_by_workers(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -152,5 +152,5 @@ def _stream(job: bytes, threads: int) -> Iterator[bytes]:
     from daybreak.lab.compute.work import answers
 
     yield encode(Started(f"{socket.gethostname()} {os.getpid()}"))
-    for message in answers(job):  # noqa: UP028 (Ray sometimes calls send() on its generators)
-        yield message
+    for message in answers(job):  # not `yield from`: Ray sometimes calls send() on its generators
+        yield encode(message)

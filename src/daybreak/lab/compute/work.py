@@ -2,7 +2,7 @@
 
 import time
 import traceback
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Generator, Iterator, Mapping
 from typing import final
 
 import numpy as np
@@ -17,7 +17,6 @@ from daybreak.lab.compute.messages import (
     RunStatus,
     StartedOver,
     decode,
-    encode,
 )
 from daybreak.lab.provenance import device
 from daybreak.lab.saved import Keep
@@ -28,18 +27,17 @@ _FIRST = 2.0  # seconds until the first checkpoint, at least: most first runs la
 _SHARE = 50  # the next checkpoint comes when training has taken this many times as long as the last checkpoint
 
 
-def answers(data: bytes) -> Iterator[bytes]:
-    """The messages of a job, both as bytes. A job that cannot be read, such as one of a file that fails to load, has ended."""
+def answers(data: bytes) -> Generator[Message, None, None]:
+    """The messages of a job that is read from bytes. One that cannot be, such as one of a file that fails to load, has ended."""
     try:
         job = decode(data)
     except Exception:
-        yield encode(Ended(traceback.format_exc()))
+        yield Ended(traceback.format_exc())
         return
-    for message in work(job):  # not `yield from map`: Ray sometimes calls send() on its generators
-        yield encode(message)
+    yield from work(job)
 
 
-def work(job: Job) -> Iterator[Message]:
+def work(job: Job) -> Generator[Message, None, None]:
     """Train a cohort; the last message is always `Ended`.
 
     Raises:
@@ -52,7 +50,7 @@ def work(job: Job) -> Iterator[Message]:
         yield Ended(traceback.format_exc())
 
 
-def _train(job: Job) -> Iterator[Message]:
+def _train(job: Job) -> Generator[Message, None, None]:
     began = time.monotonic()
     reported, rhythm = began, _Rhythm(job.every)
     training = dict(enumerate(job.runs))
