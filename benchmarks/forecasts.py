@@ -36,7 +36,7 @@ SETTINGS = ("T", "d", "N", "V")
 TUNED = ({"T": 16, "d": 8}, {"T": 16, "d": 16}, {"T": 32, "d": 8}, {"T": 32, "d": 16}, {"N": 4, "V": 16})
 """Configurations of the tuning runs, whose seeds are 100 and on."""
 PEEKED = ({"T": 48, "d": 16}, {"T": 32, "d": 32}, {"T": 64, "d": 16}, {"N": 6, "V": 16})
-"""Configurations with runs that were scored once before the width of the intervals was fixed (docs/forecast.md)."""
+"""Configurations with runs that were scored once before the width of the intervals was fixed (docs/guides/forecast.md)."""
 
 
 @dataclass(frozen=True)

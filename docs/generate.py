@@ -1,4 +1,4 @@
-"""Write the generated pages: docs/cli.md from help texts, docs/gallery.md from results/.
+"""Write the generated pages: docs/reference/cli.md from help texts, docs/gallery.md from results/.
 
 A test compares them with what is committed.
 """
@@ -226,6 +226,6 @@ def _plain(text: str) -> str:
 
 
 if __name__ == "__main__":
-    for name, text in (("cli.md", reference()), ("gallery.md", gallery())):
+    for name, text in (("reference/cli.md", reference()), ("gallery.md", gallery())):
         (_DOCS / name).write_text(text)
         sys.stdout.write(f"{name} written\n")

@@ -1,9 +1,9 @@
-"""The files of docs/own.md, as a user writes them."""
+"""The files of docs/guides/own.md, as a user writes them."""
 
 import re
 from pathlib import Path
 
-_PAGE = (Path(__file__).parents[1] / "docs" / "own.md").read_text()
+_PAGE = (Path(__file__).parents[1] / "docs" / "guides" / "own.md").read_text()
 FILES = {
     name: re.search(rf"^## {heading}$.*?```python\n(.*?)```", _PAGE, re.MULTILINE | re.DOTALL)
     for name, heading in (("needle.py", "A task"), ("bag.py", "A model"))

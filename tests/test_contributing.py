@@ -1,4 +1,4 @@
-"""The code in CONTRIBUTING.md and docs/own.md works as it is written there."""
+"""The code in CONTRIBUTING.md and docs/guides/own.md works as it is written there."""
 
 import re
 from importlib.util import module_from_spec, spec_from_file_location

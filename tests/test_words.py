@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent
-EXEMPT = {"docs/log.md", "docs/cli.md", "docs/gallery.md"}
+EXEMPT = {"docs/log.md", "docs/reference/cli.md", "docs/gallery.md"}
 SUFFIXES = {".py", ".md", ".toml", ".css", ".js"}
 LONGEST = 140
 
@@ -40,7 +40,7 @@ PATTERNS = {
 
 
 def _pages() -> list[Path]:
-    pages = [*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")]
+    pages = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]
     return sorted(page for page in pages if _name(page) not in EXEMPT)
 
 

@@ -11,7 +11,7 @@ from daybreak import studies
 from daybreak.errors import RequestError, WorkError
 from daybreak.studies import Study, TrainedData
 
-# What the mathematics decides is decided at smoke scale too. These fail in earnest: see docs/theory.md, docs/incremental.md.
+# What the mathematics decides is decided at smoke scale too. These fail in earnest: see docs/guides/theory.md, docs/guides/incremental.md.
 FAILING = {"A9", "A1c-escape", "B4l-law"}
 
 

@@ -127,7 +127,7 @@ def _cautions(task: Task, reference: Reference, steps: float) -> tuple[str, ...]
     if task == "recall":
         cautions += [
             "Recall is outside of our measurements at present: no law of ours covers it, and the factors are being measured again.",
-            "Their baseline repeated the query in about 40 % of the sequences (docs/repetition.md): do not cite them.",
+            "Their baseline repeated the query in about 40 % of the sequences (docs/guides/repetition.md): do not cite them.",
             "Copies in the context of recall can be counted instead of recalled: repeat queries (p).",
         ]
     else:

@@ -44,7 +44,7 @@ class Sweep:
     """
 
     file: Annotated[
-        Path, tyro.conf.Positional, tyro.conf.arg(metavar="SWEEP.toml", help="What to run, see docs/lab.md.")
+        Path, tyro.conf.Positional, tyro.conf.arg(metavar="SWEEP.toml", help="What to run, see docs/guides/lab.md.")
     ]
     lab: Annotated[FolderPath, tyro.conf.arg(help="Folder in which runs are kept.")] = Path("lab")
     executor: Annotated[

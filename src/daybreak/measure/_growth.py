@@ -1,8 +1,8 @@
 """The step of emergence from the growth of attention, on a clock that is linear in time on the plateau.
 
 On the plateau of the toy model the log-odds of attending to what matters grow as Δa = x²/2 with x' ∝ exp(x²/2), a blow-up at a
-finite time t*; hence erf(√Δa) = t/t* (docs/theory.md). Transformers trained by Adam follow that clock over most of their
-plateau, if Δa is the mean over the leading half of their heads (docs/forecast.md). So the clock is extrapolated as a straight
+finite time t*; hence erf(√Δa) = t/t* (docs/guides/theory.md). Transformers trained by Adam follow that clock over most of their
+plateau, if Δa is the mean over the leading half of their heads (docs/guides/forecast.md). So the clock is extrapolated as a straight
 line until it reaches 1. How much later the loss crosses its level, and with which spread, was measured on tuning runs.
 """
 
@@ -21,7 +21,7 @@ _REACHED = 0.95  # reading from which it counts as having reached 1
 _DOUBT = 1e-5  # probability that flat noise counts as growth
 
 # By the reading of the clock: mean and standard deviation of log(step of emergence / take-off) over configurations, from the
-# five tuning configurations of docs/forecast.md: their scatter around each other and within, rounded by hand.
+# five tuning configurations of docs/guides/forecast.md: their scatter around each other and within, rounded by hand.
 _READINGS = np.array([0.15, 0.25, 0.35, 0.45, 0.55, 0.85, 0.95, 1.0])
 _LATE = np.array([-0.15, 0.0, 0.03, 0.05, 0.05, 0.09, 0.17, 0.18])
 _SPREAD = np.array([0.30, 0.27, 0.22, 0.16, 0.11, 0.12, 0.07, 0.06])

@@ -1,6 +1,6 @@
 """Who learns: toy attention, Transformer, minimal attention. Models depend neither on tasks nor on training.
 
-A model of your own is a class derived from `Model`, in a file that you name: `find("my_model.py:Bag")`. See docs/own.md.
+A model of your own is a class derived from `Model`, in a file that you name: `find("my_model.py:Bag")`. See docs/guides/own.md.
 """
 
 from pathlib import Path

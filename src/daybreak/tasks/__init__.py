@@ -3,7 +3,7 @@
 Each task is a frozen dataclass and a pytree: `world(key)` draws what a run keeps, `sample(key, world)` one example.
 Tasks depend neither on models nor on training.
 
-A task of your own is a class derived from `Task`, in a file that you name: `find("my_task.py:Needle")`. See docs/own.md.
+A task of your own is a class derived from `Task`, in a file that you name: `find("my_task.py:Needle")`. See docs/guides/own.md.
 """
 
 from pathlib import Path

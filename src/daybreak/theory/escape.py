@@ -46,7 +46,7 @@ def growth_rate(T: ArrayLike, d: ArrayLike, B: ArrayLike = 1, p: ArrayLike = 0.0
 def escape_time(
     T: ArrayLike, d: ArrayLike, B: ArrayLike = 1, p: ArrayLike = 0.0, *, eps: ArrayLike = 0.8, logits: Logits = "tied"
 ):
-    """Time for the linearised clean loss to fall by the fraction `eps` (paper A, A.3.2; for p > 0 see docs/theory.md).
+    """Time for the linearised clean loss to fall by the fraction `eps` (paper A, A.3.2; for p > 0 see docs/guides/theory.md).
 
     tied: T_ε = √d T/(2Bf) · arcsinh(ε √d T f / B), free: √d T/(2√B f) · arcsinh(ε √d T f / B^{3/2}), where
     f = √(1 + p²(d−1)), all to leading order. Repetition p makes growth f times faster. The clean loss falls f times less
@@ -69,7 +69,7 @@ def escape_time_log(
 
 
 def takeoff_time(T: ArrayLike, d: ArrayLike, B: ArrayLike = 1, p: ArrayLike = 0.0, *, logits: Logits = "tied"):
-    """Time at which attention takes off: √(π/2)/λ + (1 − π/4)/(dTλ²), λ the growth rate. Ours, see docs/theory.md.
+    """Time at which attention takes off: √(π/2)/λ + (1 − π/4)/(dTλ²), λ the growth rate. Ours, see docs/guides/theory.md.
 
     While α ≈ e^{Δa}/T, the flow in scaled time is x' = e^{Δa} − εx, Δa' = x e^{Δa} with ε = 1/(dTλ). It reaches
     infinity after ∫ e^{−x²/2} dx = √(π/2) plus (1 − π/4) ε: the plateau of the toy model is a blow-up in finite time.

@@ -14,7 +14,7 @@ The plateau ages. Attention keeps leaving block k, with D_k = m_1² − m_k² |b
     σ² = H |block 1| / (2 T D_k t)            (`published`: σ = H / (D_k t))
 
 so the growth slows down as 1/√t, and noise of size ε takes a time in (ln 1/ε)² to break the symmetry, not in ln 1/ε.
-Derivations: docs/incremental.md.
+Derivations: docs/guides/incremental.md.
 """
 
 import numpy as np
@@ -72,7 +72,7 @@ def saddle_time(task: Patterns, heads: int, eps: ArrayLike, *, pattern: int = 2,
     T D_k (ln 1/ε)² / (2 H m_k² (1 + |block 1|/|block k|)); published: D_k |block k| (ln 1/ε)² / (4 H m_k²), shorter by
     a factor 2T/(|block 1| + |block k|). Infinite for one head; zero, that is of lower order, for equal importance. An
     unknown constant adds to ln 1/ε: compare how the time grows with less noise, not the time itself. Ours, see
-    docs/incremental.md.
+    docs/guides/incremental.md.
 
     Example:
         >>> from daybreak import theory

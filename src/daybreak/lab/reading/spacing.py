@@ -10,7 +10,7 @@ from daybreak.lab.reading.published import published
 if TYPE_CHECKING:
     from daybreak.training import Run
 
-_BY_HALF = 10  # evaluations until half of the plateau; small networks needed 7 to 9 (docs/forecast.md)
+_BY_HALF = 10  # evaluations until half of the plateau; small networks needed 7 to 9 (docs/guides/forecast.md)
 _LEAST, _MOST = 2, 20  # steps between two evaluations; an evaluation costs about as much as three steps
 _ROUND = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)
 

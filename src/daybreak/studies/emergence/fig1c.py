@@ -49,7 +49,7 @@ def _judge(tables: Tables) -> Findings:
             f"off by {abs(off - 1).max():.0%}; its own exponents are d^{escape.coefficients['a']:.2f} T^{escape.coefficients['b']:.2f}",
             verdict=verdict(abs(off - 1).max() <= 0.1),
             note="Holds if one constant factor brings it within 10 % of the plateau over the grid. It does not: its logarithm "
-            "comes from the linearisation, which leaves out what ends the plateau (docs/theory.md).",
+            "comes from the linearisation, which leaves out what ends the plateau (docs/guides/theory.md).",
         ),
         Claim(
             id="A1c-takeoff",

@@ -55,7 +55,7 @@ def _judge(tables: Tables) -> Findings:
             paper="seen in the plot",
             ours=f"the largest Hessian eigenvalue peaks at {sharpest:.3f} of the plateau",
             verdict=verdict(abs(sharpest - 1) <= 0.05),
-            note="Holds if the peak lies within 5 % of the end of the plateau. The Hessian is the corrected one (docs/theory.md).",
+            note="Holds if the peak lies within 5 % of the end of the plateau. The Hessian is the corrected one (docs/guides/theory.md).",
         ),
     )
     return Findings(claims)

@@ -87,7 +87,7 @@ def _judge(tables: Tables) -> Findings:
             + ", ".join(f"{x:.1f} (T = {T:g})" for T, x in ratios.items()),
             verdict=verdict(bool(np.all(np.diff(list(ratios.values())) > 0)) and min(ratios.values()) > 1),
             note="For vanishing noise the factor tends to 2T/(|block 1| + |block 2|), which is T for these blocks "
-            "(docs/incremental.md). Holds if it is above 1 "
+            "(docs/guides/incremental.md). Holds if it is above 1 "
             "and grows with T.",
         ),
     )

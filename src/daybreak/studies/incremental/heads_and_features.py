@@ -114,7 +114,7 @@ def _judge(tables: Tables) -> Findings:
 
 
 def _exponent(g: float) -> float:
-    """Power of 1/ε with which the first plateau of negatively correlated unit blocks lasts (docs/incremental.md)."""
+    """Power of 1/ε with which the first plateau of negatively correlated unit blocks lasts (docs/guides/incremental.md)."""
     return float(2 / (np.sqrt(1 + 2 * _PAIR_HEADS**2 / (_PAIR[0] * g) ** 2) - 1))
 
 

@@ -88,7 +88,7 @@ def _judge(tables: Tables) -> Findings:
             verdict=verdict(max(abs(law["a"] - 1), abs(law["b"] + 1), abs(law["c"] - 1)) <= 0.1),
             note=f"Law of the squared slope, {where}. Closed form: C = 0.25, exponents 1, −1, 1. Holds if they are within 0.1. "
             "That of H is not at noise of 1e-12: many heads leave earlier, before attention decays as the closed form "
-            "assumes (docs/incremental.md).",
+            "assumes (docs/guides/incremental.md).",
         ),
     )
     return Findings(claims, laws)
