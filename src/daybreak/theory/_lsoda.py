@@ -4,8 +4,10 @@ Stiff are those with p close to 1 or a level close to 0, where the repeated dire
 faster than the others; LSODA then switches to an implicit method by itself.
 """
 
+import math
 from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 import jax
 import numpy as np
@@ -20,12 +22,17 @@ _LSODA = {"method": "LSODA", "rtol": 1e-10, "atol": 1e-12}
 
 def crossing(setting: ToySetting, scale: float, start: Floats, level: float) -> float:
     """Scaled time from `start` until the clean loss has fallen to `level` of its first value, one half."""
+    plain: Any = setting._make(map(float, setting))
+    clean = plain._replace(p=0.0)
 
     def excess(_, state):
-        return reduced.clean_loss(state, setting, np) - level / 2
+        return reduced.loss_three(state.tolist(), clean, math) - level / 2
+
+    def velocity(_, state):
+        tilde, w, a = reduced.components(state.tolist(), plain, math)
+        return -tilde / scale, -w / scale, -a * plain.mobility / scale
 
     excess.terminal = True  # pyright: ignore[reportFunctionMemberAccess]
-    velocity = _velocity(reduced.loss_three, setting, scale)
     span = 64.0
     while True:
         solution = solve_ivp(velocity, (0, span), start, events=excess, **_LSODA)

@@ -76,17 +76,20 @@ def attention(delta_a: Floats, setting: ToySetting) -> Floats:
 
 def gradient(state: Floats, setting: ToySetting) -> Floats:
     """Gradient of `loss_three` by hand, components on the first axis (paper A, eqs. 18-21; eqs. 13-14 at p = 0)."""
+    return np.stack(components(state, setting, np))
+
+
+def components(state, setting: ToySetting, xp):
+    """The gradient as a tuple. With `math` for xp, of one state and a setting in plain numbers: 1 µs, a compiled call takes 30."""
     w_tilde, w, _ = state
-    T, d, B, alpha, rest, sigma_tilde, sigma, goal = _parts(state, setting)
+    T, d, B, alpha, rest, sigma_tilde, sigma, goal = _parts(state, setting, xp)
     noise = rest / (d * (T - B))
     error_tilde, error = B * alpha * w_tilde - 1, B * alpha * w - goal
     pull = w_tilde * sigma_tilde * error_tilde + w * sigma * error - noise * (w**2 + w_tilde**2)
-    return np.stack(
-        [
-            noise * rest * w_tilde + B * alpha * sigma_tilde * error_tilde,
-            noise * rest * w + B * alpha * sigma * error,
-            alpha * rest * B * pull,
-        ]
+    return (
+        noise * rest * w_tilde + B * alpha * sigma_tilde * error_tilde,
+        noise * rest * w + B * alpha * sigma * error,
+        alpha * rest * B * pull,
     )
 
 
@@ -97,7 +100,7 @@ def hessian(state: Floats, setting: ToySetting) -> Floats:
     α(1−Bα) in ∂²L/∂Δa² (both); these are the corrected ones.
     """
     w_tilde, w, _ = state
-    T, d, B, alpha, rest, sigma_tilde, sigma, goal = _parts(state, setting)
+    T, d, B, alpha, rest, sigma_tilde, sigma, goal = _parts(state, setting, np)
     noise, slope = rest / (d * (T - B)), alpha * rest
     tilde_tilde = noise * rest + (B * alpha) ** 2 * sigma_tilde
     w_w = noise * rest + (B * alpha) ** 2 * sigma
@@ -117,8 +120,8 @@ def _attention(delta_a, setting: ToySetting, xp):
     return alpha, odds * alpha
 
 
-def _parts(state: Floats, setting: ToySetting):
+def _parts(state, setting: ToySetting, xp):
     T, d, B, p, _ = setting
-    alpha, rest = _attention(state[2], setting, np)
+    alpha, rest = _attention(state[2], setting, xp)
     sigma = (1 - p) / d
-    return T, d, B, alpha, rest, p + sigma, sigma, np.sqrt(d - 1)
+    return T, d, B, alpha, rest, p + sigma, sigma, xp.sqrt(d - 1)
