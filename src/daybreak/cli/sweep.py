@@ -1,4 +1,4 @@
-"""`daybreak sweep`: all runs of a sweep file, on this machine or on a Ray cluster."""
+"""`daybreak sweep`: all runs of a sweep file, on this machine, on a Ray cluster or on a Slurm cluster."""
 
 import shlex
 import sys
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from daybreak.training import Run
 
 _ROWS, _COLUMNS = 10, 6  # of a dry run: cohorts, and settings that differ between them
+_ONLY_WITH = {"address": ("ray",), "gpus": ("ray", "slurm"), "partition": ("slurm",), "sbatch": ("slurm",)}
 _COMPILING = 10  # seconds to compile a program, as seen on small models
 
 
@@ -48,18 +49,33 @@ class Sweep:
     ]
     lab: Annotated[FolderPath, tyro.conf.arg(help="Folder in which runs are kept.")] = Path("lab")
     executor: Annotated[
-        Literal["local", "ray"], tyro.conf.arg(help="Processes of this machine, or tasks of a Ray cluster.")
+        Literal["local", "ray", "slurm"],
+        tyro.conf.arg(help="Processes of this machine, tasks of a Ray cluster, or jobs of a Slurm cluster."),
     ] = "local"
     workers: Annotated[
-        WholeNumber, tyro.conf.arg(help="Cohorts trained at the same time; 0: cores divided by --threads.")
+        WholeNumber,
+        tyro.conf.arg(
+            help="Cohorts trained at the same time; 0: cores, of the machine or cluster, divided by --threads."
+        ),
     ] = 0
     threads: Annotated[
         WholeNumber, tyro.conf.arg(help="Cores for each worker. Measurements depend on it, in their last bits.")
     ] = 1
-    gpus: Annotated[float, tyro.conf.arg(help="GPUs for each worker, or a fraction of one; with --executor ray.")] = 0.0
+    gpus: Annotated[
+        float, tyro.conf.arg(help="GPUs for each worker; on Ray also a fraction of one. With --executor ray or slurm.")
+    ] = 0.0
     address: Annotated[
         str,
         tyro.conf.arg(metavar="HOST:PORT", help="Ray cluster to connect to; if empty, one is started on this machine."),
+    ] = ""
+    partition: Annotated[
+        str, tyro.conf.arg(metavar="NAME", help="Partition of the Slurm cluster; if empty, its default one.")
+    ] = ""
+    sbatch: Annotated[
+        str,
+        tyro.conf.arg(
+            metavar="OPTIONS", help="Further options for Slurm's sbatch, such as '--time=60 --account=mine'."
+        ),
     ] = ""
     retries: Annotated[
         WholeNumber, tyro.conf.arg(help="Times a run is tried again before it is recorded as failed.")
@@ -93,15 +109,23 @@ class Sweep:
         check_number("patience", self.patience, 0, above=True)
         check_number("checkpoint", self.checkpoint, 0)
         check_number("gpus", self.gpus, 0)
-        for name in ("address", "gpus"):
-            if getattr(self, name) and self.executor != "ray":
-                raise RequestError(f"{name} = {getattr(self, name)!r} is not allowed: it needs --executor ray.")
+        for name, executors in _ONLY_WITH.items():
+            if getattr(self, name) and self.executor not in executors:
+                needed = " or ".join(f"--executor {x}" for x in executors)
+                raise RequestError(f"{name} = {getattr(self, name)!r} is not allowed: it needs {needed}.")
+        if self.executor == "slurm" and self.gpus % 1:
+            raise RequestError(f"gpus = {self.gpus:g} is not allowed: a job of Slurm has whole GPUs.")
 
     def _executor(self) -> "Executor":
         if self.executor == "ray":
             from daybreak.lab.compute.ray import RayExecutor
 
             return RayExecutor(self.address or None, self.workers or None, self.threads, self.gpus)
+        if self.executor == "slurm":
+            from daybreak.lab.compute.slurm import SlurmExecutor
+
+            options = shlex.split(self.sbatch)
+            return SlurmExecutor(self.lab, self.workers or None, self.threads, int(self.gpus), self.partition, options)
         from daybreak.lab.compute.local import LocalExecutor
 
         return LocalExecutor(self.workers or None, self.threads)

@@ -1,7 +1,7 @@
 """A small sweep for the tests of executors and driver, and what a lab holds in the end.
 
 As a program it is a driver to be killed: `python -m tests.lab.compute.sweeping LAB PROGRAMS WORKERS [ADDRESS]`, on Ray with an
-address.
+address, on Slurm with the address `slurm`.
 """
 
 import json
@@ -13,6 +13,7 @@ from daybreak.lab.compute.cost import cost
 from daybreak.lab.compute.driver import Rules, train_missing
 from daybreak.lab.compute.local import LocalExecutor
 from daybreak.lab.compute.ray import RayExecutor
+from daybreak.lab.compute.slurm import SlurmExecutor
 from daybreak.lab.compute.state import State
 from daybreak.lab.sweeps import sweep
 
@@ -41,13 +42,21 @@ level = 0.02
 RUNS = sweep.runs(TOY)
 OFTEN = Rules(checkpoint=0.0)
 PAIRS = cost(RUNS[0]).workspace + 2.5 * cost(RUNS[0]).state  # bytes: cohorts of two, so that few programs are compiled
+SIXES = PAIRS + 4 * cost(RUNS[0]).state
 
 
 def carry_out(
     lab: Path, programs: Path, workers: int = 1, address: str | None = None, runs=RUNS, rules=OFTEN, **options
 ) -> State:
-    executor = RayExecutor(address, workers) if address else LocalExecutor(workers, cache=programs)
-    return train_missing(runs, Lab(lab), executor, command="a test", memory=PAIRS, rules=rules, **options)
+    match address:
+        case None:
+            executor = LocalExecutor(workers, cache=programs)
+        case "slurm":
+            executor = SlurmExecutor(lab, workers)
+        case _:
+            executor = RayExecutor(address, workers)
+    memory = SIXES if address == "slurm" else PAIRS  # a job of Slurm starts a new process
+    return train_missing(runs, Lab(lab), executor, command="a test", memory=memory, rules=rules, **options)
 
 
 def measurements(lab: Path) -> dict[str, tuple[bytes, str]]:

@@ -1,9 +1,14 @@
-"""Messages on a stream socket: eight bytes of length, then the message."""
+"""Messages on a stream, a socket or a file: eight bytes of length, then the message."""
 
 import socket
 import struct
 
 _LENGTH = struct.Struct("<Q")
+
+
+def frame(message: bytes) -> bytes:
+    """A message as it stands on a stream."""
+    return _LENGTH.pack(len(message)) + message
 
 
 def send(peer: socket.socket, message: bytes) -> None:

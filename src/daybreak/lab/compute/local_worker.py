@@ -5,21 +5,15 @@
 It ends when the driver does: one of its threads always listens to the socket.
 """
 
-import inspect
 import os
 import queue
-import signal
 import socket
 import sys
 import threading
-from collections.abc import Generator, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from daybreak import _machine
 from daybreak.lab.compute._frames import receive, send
-
-if TYPE_CHECKING:
-    from daybreak.lab.compute.messages import Message
 
 
 def main(arguments: Sequence[str]) -> None:
@@ -30,33 +24,11 @@ def main(arguments: Sequence[str]) -> None:
     jobs: queue.SimpleQueue[bytes] = queue.SimpleQueue()
     threading.Thread(target=_listen, args=(driver, jobs), daemon=True).start()
 
-    from daybreak.lab.compute.work import answers
+    from daybreak.lab.compute.messages import encode
+    from daybreak.lab.compute.work import answers, deliver
 
     while True:
-        _send(driver, answers(jobs.get()))
-
-
-def _send(driver: socket.socket, messages: "Generator[Message, None, None]") -> None:
-    """Send the messages of a job. By SIGINT the driver asks for checkpoints: it is raised where the job is trained.
-
-    While a message is on its way it waits, so that the driver gets whole messages and `work` learns of it.
-    """
-    from daybreak.lab.compute.messages import encode
-
-    waits = False
-
-    def interrupt(number: int, frame: object) -> None:
-        nonlocal waits
-        if inspect.getgeneratorstate(messages) == inspect.GEN_RUNNING:
-            raise KeyboardInterrupt
-        waits = True
-
-    signal.signal(signal.SIGINT, interrupt)
-    message = next(messages, None)
-    while message is not None:
-        send(driver, encode(message))
-        message = messages.throw(KeyboardInterrupt) if waits else next(messages, None)
-        waits = False
+        deliver(answers(jobs.get()), lambda message: send(driver, encode(message)))
 
 
 def _listen(driver: socket.socket, jobs: "queue.SimpleQueue[bytes]") -> None:

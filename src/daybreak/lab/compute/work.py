@@ -1,5 +1,7 @@
 """What a worker does with a job, in every executor: train the cohort and yield messages. It writes no file."""
 
+import inspect
+import signal
 import time
 import traceback
 from collections.abc import Callable, Collection, Generator, Iterator, Mapping
@@ -35,6 +37,27 @@ def answers(data: bytes) -> Generator[Message, None, None]:
         yield Ended(traceback.format_exc())
         return
     yield from work(job)
+
+
+def deliver(messages: Generator[Message, None, None], send: Callable[[Message], None]) -> None:
+    """Send the messages of a job. By SIGINT the driver asks for checkpoints: it is raised where the job is trained.
+
+    While a message is on its way it waits, so that the driver gets whole messages and `work` learns of it.
+    """
+    waits = False
+
+    def interrupt(number: int, frame: object) -> None:
+        nonlocal waits
+        if inspect.getgeneratorstate(messages) == inspect.GEN_RUNNING:
+            raise KeyboardInterrupt
+        waits = True
+
+    signal.signal(signal.SIGINT, interrupt)
+    message = next(messages, None)
+    while message is not None:
+        send(message)
+        message = messages.throw(KeyboardInterrupt) if waits else next(messages, None)
+        waits = False
 
 
 def work(job: Job) -> Generator[Message, None, None]:
