@@ -9,9 +9,9 @@ from collections.abc import Generator
 
 import pytest
 
-from daybreak.lab.compute._frames import receive
-from daybreak.lab.compute.local_worker import _send  # pyright: ignore[reportPrivateUsage]
-from daybreak.lab.compute.messages import Checkpoint, Message, decode
+from daybreak.lab.compute._frames import receive, send
+from daybreak.lab.compute.messages import Checkpoint, Message, decode, encode
+from daybreak.lab.compute.work import deliver
 
 _LARGE = bytes(20_000_000)  # does not fit into the buffer of a socket
 
@@ -55,6 +55,6 @@ def test_an_interrupted_worker_sends_whole_messages_and_then_its_checkpoints(*, 
         thread = threading.Thread(target=drive)
         thread.start()
         with pytest.raises(KeyboardInterrupt):
-            _send(worker, _job())
+            deliver(_job(), lambda message: send(worker, encode(message)))
         thread.join()
     assert [x.step for x in received if isinstance(x, Checkpoint)] == [10, 20]
