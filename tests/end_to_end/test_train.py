@@ -73,9 +73,17 @@ def test_killed_in_the_middle_it_goes_on_to_the_same_bits(tmp_path: Path) -> Non
     assert {path: path.stat().st_mtime_ns for path in (tmp_path / "killed").rglob("*.json")} == before
 
 
-def test_ctrl_c_saves_the_step_that_was_reached(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("stop", "on_ctrl_c"),
+    [
+        (signal.SIGINT, "signal.default_int_handler"),
+        (signal.SIGTERM, "signal.SIG_IGN"),
+    ],  # in the background of a script
+    ids=["Ctrl-C", "SIGTERM"],
+)
+def test_a_signal_to_stop_saves_the_step_that_was_reached(stop: signal.Signals, on_ctrl_c: str, tmp_path: Path) -> None:
     """Long before the first checkpoint of the rules; interrupted while it trains, in the middle of a step."""
-    code = "from daybreak.cli import main; import signal, sys; signal.signal(2, signal.default_int_handler); sys.exit(main())"
+    code = f"from daybreak.cli import main; import signal, sys; signal.signal(2, {on_ctrl_c}); sys.exit(main())"
     endless = [*SMALL[: SMALL.index("--stop.budget")], "--stop.budget", "1000000", "--stop.level", "0", "--seeds", "2"]
     process = subprocess.Popen(
         [sys.executable, "-c", code, *endless, "--batch", "8", "--evaluation", "32", "--checkpoint", "1000"],
@@ -89,7 +97,7 @@ def test_ctrl_c_saves_the_step_that_was_reached(tmp_path: Path) -> None:
     lab = Lab(tmp_path / "lab")
     before = {name: len(run_curves(lab, name).steps) for name in lab.unfinished()}
     time.sleep(0.5)
-    process.send_signal(signal.SIGINT)
+    process.send_signal(stop)
     _, err = process.communicate(timeout=60)
     assert process.returncode == 130
     after = {name: run_curves(lab, name).steps for name in lab.unfinished()}

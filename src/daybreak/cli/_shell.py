@@ -35,7 +35,7 @@ _IMPORTING = "<frozen importlib._bootstrap>"  # where frames of a running import
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; returns its exit code."""
     try:
-        with _no_interrupt_lost(), _no_import_interrupted():
+        with _no_interrupt_lost(), _stoppable():
             try:
                 _run(list(sys.argv[1:] if arguments is None else arguments))
             finally:
@@ -78,24 +78,30 @@ def _no_interrupt_lost() -> Iterator[None]:
 
 
 @contextmanager
-def _no_import_interrupted() -> Iterator[None]:
-    """A Ctrl-C that arrives while a module is imported is sent again a moment later: interrupted, NumPy crashes."""
-    before = signal.getsignal(signal.SIGINT)
-    if current_thread() is not main_thread() or before is not signal.default_int_handler:  # ignored, as by nohup
-        yield
-        return
+def _stoppable() -> Iterator[None]:
+    """Ctrl-C, and SIGTERM as batch systems and `kill` send it, raise KeyboardInterrupt: what was reached is saved.
+
+    One that arrives while a module is imported is sent again a moment later: interrupted, NumPy crashes. One that is ignored, as
+    Ctrl-C is in the background of a script, stays so.
+    """
+    usual = {signal.SIGINT: signal.default_int_handler, signal.SIGTERM: signal.SIG_DFL}
+    heeded = [x for x, handler in usual.items() if signal.getsignal(x) is handler]
+    if current_thread() is not main_thread():
+        heeded = []
 
     def handle(number: int, frame: FrameType | None) -> None:
         if any(x.f_code.co_filename == _IMPORTING for x, _ in walk_stack(frame)):
-            Timer(0.05, os.kill, (os.getpid(), signal.SIGINT)).start()
+            Timer(0.05, os.kill, (os.getpid(), number)).start()
         else:
             raise KeyboardInterrupt
 
-    signal.signal(signal.SIGINT, handle)
+    for x in heeded:
+        signal.signal(x, handle)
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, before)
+        for x in heeded:
+            signal.signal(x, usual[x])
 
 
 def _run(arguments: list[str]) -> None:

@@ -151,7 +151,7 @@ def test_the_command_saves_what_was_reached_when_interrupted(
     ) as command:
         _wait(lambda: command.poll() is not None or list(tmp_path.glob("lab/.daybreak-slurm/*/*.messages")))
         time.sleep(8)
-        command.send_signal(signal.SIGINT)
+        command.send_signal(signal.SIGTERM)  # Ctrl-C is ignored where tests run in the background
         _, message = command.communicate(timeout=60)
     assert command.returncode == 130, message
     assert "runs are safe in lab 'lab', and" in message
