@@ -40,6 +40,7 @@ from daybreak.errors import RequestError
 from daybreak.lab import _files, _folder, curves, index, result
 from daybreak.lab._folder import CHECKPOINT, CURVES, FILES, KEPT, RESULT, RUN, STATE, RunFolder
 from daybreak.lab._marker import MARKER, SCRATCH, check_lab, ids, is_id
+from daybreak.lab._marker import SCHEMA as LAB_SCHEMA
 from daybreak.lab.index import Index
 from daybreak.lab.provenance import device as this_device
 from daybreak.lab.provenance import provenance
@@ -115,7 +116,7 @@ class Lab:
                 folder.mkdir(parents=True, exist_ok=True)
             for part in self._aside.iterdir():
                 part.unlink(missing_ok=True)
-            _files.write(self.path / MARKER, b'{"schema": 1}\n', self._aside, lasting=False)
+            _files.write(self.path / MARKER, f'{{"schema": {LAB_SCHEMA}}}\n'.encode(), self._aside, lasting=False)
         self._index, self._writing, self._due = Index(self.path), True, time.monotonic() + _PAUSE
         return self
 

@@ -171,8 +171,10 @@ def from_json(data: dict[str, Any]) -> Run:
         >>> from_json(to_json(run)) == run
         True
     """
-    if data.get("schema") != SCHEMA:
-        raise RequestError(f"schema = {data.get('schema')!r} is not allowed: this version reads {SCHEMA}.")
+    if isinstance(schema := data.get("schema"), int) and schema > SCHEMA:
+        raise UnknownKind(f"schema {schema} of a run")
+    if schema != SCHEMA:
+        raise RequestError(f"schema = {schema!r} is not allowed: this version reads {SCHEMA}.")
     given = {name: value for name, value in data.items() if name != "schema"}
     for part, kinds, base in (("task", TASKS, Task), ("model", MODELS, Model)):
         values = dict(given.get(part, {}))
