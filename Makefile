@@ -4,7 +4,7 @@ BIN := .venv/bin
 READY := .venv/.ready
 DEVELOP := .venv/.develop
 
-.PHONY: demo test lint bench docs lock clean
+.PHONY: demo test lint bench docs compat dist lock clean
 
 demo: $(READY)  ## the tour: laws of the toy model next to the paper's, with pictures in demo/
 	$(BIN)/daybreak demo
@@ -31,6 +31,13 @@ bench: $(DEVELOP)  ## ratios against a peer or a limit, measured in one run
 docs: $(DEVELOP)  ## write the generated pages again
 	$(BIN)/python docs/generate.py
 
+compat: $(DEVELOP)  ## the wheel, and a part of the tests, on each supported Python that is installed here; minutes each
+	$(BIN)/python tests/compat.py
+
+dist: $(DEVELOP)  ## wheel and sdist, in dist/
+	rm -rf dist
+	$(BIN)/python -m hatchling build
+
 lock:  ## resolve the versions that pyproject.toml allows, and write them to both locks
 	rm -rf .venv && $(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --upgrade pip
@@ -51,5 +58,5 @@ $(DEVELOP): $(READY) requirements-dev.lock
 	@touch $@
 
 clean:
-	rm -rf .venv build dist demo .pytest_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf .venv .compat build dist demo .pytest_cache .ruff_cache .hypothesis .import_linter_cache
 	find src tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +

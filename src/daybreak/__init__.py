@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from daybreak.errors import RequestError as RequestError
     from daybreak.errors import WorkError as WorkError
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 __all__ = ["RequestError", "WorkError", "__version__", "lab", "measure", "models", "tasks", "theory", "training"]
 
 

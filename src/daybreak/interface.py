@@ -7,7 +7,14 @@ from typing import NamedTuple
 
 
 class Interface(NamedTuple):
-    """Sizes of inputs and outputs. Inputs are either vectors (`features`) or tokens (`tokens`)."""
+    """Sizes of inputs and outputs. Inputs are either vectors (`features`) or tokens (`tokens`).
+
+    Example:
+        >>> Interface(length=9, tokens=16, outputs=16, reads=(8,)).features is None  # nine tokens of 16, read at the last
+        True
+        >>> Interface(length=8, features=5, outputs=4, reads=(7,)).tokens is None  # eight vectors of five entries
+        True
+    """
 
     length: int  # input positions
     outputs: int  # size of the output at each read position

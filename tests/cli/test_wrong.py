@@ -209,6 +209,8 @@ train markov-full --model.embedding-scale inf       | embedding_scale = inf is n
 sweep                                               | Missing from daybreak sweep: SWEEP.toml
 sweep ""                                            | sweep: its value is empty
 sweep none.toml                                     | No such file or directory
+sweep examples/small.toml                           | 'daybreak examples' writes it
+sweep small.toml --dry-run                          | there is no file 'small.toml'
 sweep ../things/folder                              | it is a folder
 sweep ../things/pipe                                | it is not a regular file
 sweep /dev/zero                                     | it is not a regular file
@@ -337,6 +339,12 @@ explore --host ""                                   | --host: its value is empty
 explore --hots x                                    | Perhaps you meant --host
 explore --lab ../things/a_file --port 0             | ../things/a_file
 explore --lab ../things/pipe --port 0               | ../things/pipe
+
+examples ""                                         | examples: its value is empty
+examples ../things/a_file                           | it is a file, and a folder is needed
+examples ../things/a_file/x                         | is a file
+examples {LONG}/x                                   | File name too long
+examples one two                                    | 'two' is not expected here
 
 doctor more                                         | 'more' is not expected here
 doctor --jsn                                        | Perhaps you meant --json

@@ -10,7 +10,9 @@ import re
 import signal
 import subprocess
 import sys
+import tarfile
 import venv
+import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 from urllib.request import urlopen
@@ -21,13 +23,25 @@ import pytest
 ROOT = Path(__file__).parents[2]
 
 
+def _build(source: Path, out: Path, *targets: str) -> None:
+    chosen = [part for target in targets for part in ("-t", target)]
+    build = [sys.executable, "-m", "hatchling", "build", *chosen, "-d", str(out)]
+    subprocess.run(build, cwd=source, capture_output=True, check=True, timeout=240)
+
+
 @pytest.fixture(scope="module")
-def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the wheel and the sdist of this repository."""
+    folder = tmp_path_factory.mktemp("dist")
+    _build(ROOT, folder, "wheel", "sdist")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def installed(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder with the commands of an environment in which the wheel is installed."""
     folder = tmp_path_factory.mktemp("wheel")
-    build = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)]
-    subprocess.run(build, cwd=ROOT, capture_output=True, check=True, timeout=120)
-    (wheel,) = folder.glob("daybreak-*.whl")
+    (wheel,) = built.glob("daybreak-*.whl")
     venv.create(folder / "env", symlinks=True)
     bin_ = folder / "env" / "bin"
     install = ["install", "--no-deps", "--no-index", "--no-compile", "--disable-pip-version-check", str(wheel)]
@@ -74,6 +88,44 @@ def test_advise_knows_what_was_measured_here(installed: Path, empty: Path) -> No
     assert "our runs" in data["law"]["source"]
     assert data["interval"] is not None, "the paper gives none"
     assert data["plateau"] > 100
+
+
+def test_theory(installed: Path, empty: Path) -> None:
+    data = _ask(installed, empty, "theory", "--T", "512", "--d", "64")
+    assert abs(data["closed_forms"]["plateau_estimate"]["relative_difference"]) < 0.01
+
+
+def test_a_first_run_is_trained_kept_listed_and_shown(installed: Path, tmp_path: Path) -> None:
+    toy = ["train", "toy", "--task.T", "8", "--task.d", "4", "--keep", "parameters"]
+    (run,) = _ask(installed, tmp_path, *toy)["runs"]
+    assert run["outcome"] == "emerged"
+    listed = _ask(installed, tmp_path, "runs", "list")["runs"]
+    assert [(row["id"], row["T"], row["outcome"]) for row in listed] == [(run["id"], 8, "emerged")]
+    assert [x.name for x in tmp_path.iterdir()] == ["lab"]
+
+
+def test_the_sweep_files_of_the_docs_come_with_it(installed: Path, tmp_path: Path) -> None:
+    _ask(installed, tmp_path, "examples")
+    plan = _ask(installed, tmp_path, "sweep", "examples/small.toml", "--dry-run")
+    assert (plan["runs"], plan["existing"]) == (12, 0)
+
+
+def test_the_sdist_is_the_repository_and_gives_the_same_wheel(built: Path, tmp_path: Path) -> None:
+    (archive,) = built.glob("daybreak-*.tar.gz")
+    with tarfile.open(archive) as tar:
+        tar.extractall(tmp_path, filter="data")
+    (source,) = tmp_path.iterdir()
+    for name in ("LICENSE", "SECURITY.md", "CITATION.cff", "Makefile", "requirements-dev.lock", "tests/conftest.py"):
+        assert (source / name).is_file(), name
+    for folder in ("tests/frozen/lab", "docs/guides", "examples", "benchmarks", "results/emergence/fig3/laptop"):
+        assert any((source / folder).iterdir()), folder
+    _build(source, tmp_path / "again", "wheel")
+    wheels = [next(folder.glob("*.whl")) for folder in (built, tmp_path / "again")]
+    contents = [{(x.filename, x.CRC) for x in zipfile.ZipFile(wheel).infolist()} for wheel in wheels]
+    assert contents[0] == contents[1]
+    names = {name for name, _ in contents[0]}
+    assert {"daybreak/_examples/small.toml", "daybreak/_results/emergence/fig3/laptop/claims.json"} <= names
+    assert any(name.endswith("dist-info/licenses/LICENSE") for name in names)
 
 
 def test_the_page_has_claims_and_laws(installed: Path, empty: Path) -> None:

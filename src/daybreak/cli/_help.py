@@ -15,6 +15,7 @@ VERBS = {
     "advise": "Expected plateau of a setting, how many times faster each form of repetition is, and which one to take.",
     "reproduce": "Reproduce figures of the papers: measurements, laws, claims with verdicts, and the picture.",
     "explore": "Explore theory, laws, runs, forecasts and claims on a page in your browser, until Ctrl-C.",
+    "examples": "Write the sweep files of the docs to a folder, to run and to change. Files that are there stay as they are.",
     "doctor": "Versions, devices, free disk, and a self-check of a few seconds.",
 }
 """Each verb with the first line of its docstring. `daybreak.cli.demo.Demo` is what `daybreak demo` does, and so on."""

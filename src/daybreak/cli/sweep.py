@@ -23,6 +23,7 @@ from daybreak.cli._answer import (
 )
 from daybreak.cli._lab import FolderPath
 from daybreak.cli._watch import how_long, watching
+from daybreak.cli.examples import check_example
 from daybreak.errors import RequestError, format_number
 
 if TYPE_CHECKING:
@@ -97,6 +98,7 @@ class Sweep:
         from daybreak.lab.sweeps import sweep
 
         self._check()
+        check_example(self.file)
         runs = sweep.read(self.file)
         check_number("budget", max(run.stop.budget for run in runs), 1, MOST_STEPS)
         return self._plan(runs) if self.dry_run else self._train(runs)

@@ -15,7 +15,12 @@ PROVENANCE = ("daybreak", "commit", "jax", "jaxlib", "python", "device", "comman
 
 @cache
 def device() -> str:
-    """What this process computes on. Starts JAX: call it only where training happens."""
+    """What this process computes on. Starts JAX: call it only where training happens.
+
+    Example:
+        >>> device().partition(":")[0] in ("cpu", "gpu", "tpu")
+        True
+    """
     import jax
 
     first = jax.devices()[0]

@@ -29,6 +29,27 @@ class Saved:
         result: its outcome, in short.
         document: all of `result.json`: provenance, and the traceback of a run that failed.
         folder: where its files are.
+
+    Example:
+        >>> from tempfile import mkdtemp
+        >>> import numpy as np
+        >>> from daybreak import lab, models, tasks, training
+        >>> from daybreak.lab.compute.driver import train_missing
+        >>> from daybreak.lab.compute.inline import InlineExecutor
+        >>> task = tasks.SingleLocation(T=8, d=4, position="fixed", feature=False)
+        >>> stop = training.Stop(budget=200)
+        >>> run = training.Run(task, models.ToyAttention(), training.Optimizer("sgd", 1.0), stop)
+        >>> here = lab.Lab(mkdtemp())
+        >>> state = train_missing([run], here, InlineExecutor(), command="my script", keep=("parameters", "maps"))
+        >>> saved = here.load(run.id)
+        >>> saved.run == run, saved.result.outcome, saved.record.steps.tolist()
+        (True, 'emerged', [0, 20, 40, 60])
+        >>> saved.model()(np.zeros((5, 8, 4))).shape  # outputs of the trained network for five sequences
+        (5, 1, 4)
+        >>> saved.maps().layers[0].shape  # steps, examples, heads, rows, positions
+        (4, 8, 1, 1, 8)
+        >>> len(saved.kept("parameters")) > 100  # the file itself
+        True
     """
 
     settings: dict[str, Any]

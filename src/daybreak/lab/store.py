@@ -40,6 +40,7 @@ from daybreak.errors import RequestError
 from daybreak.lab import _files, _folder, curves, index, result
 from daybreak.lab._folder import CHECKPOINT, CURVES, FILES, KEPT, RESULT, RUN, STATE, RunFolder
 from daybreak.lab._marker import MARKER, SCRATCH, check_lab, ids, is_id
+from daybreak.lab._marker import SCHEMA as LAB_SCHEMA
 from daybreak.lab.index import Index
 from daybreak.lab.provenance import device as this_device
 from daybreak.lab.provenance import provenance
@@ -65,7 +66,34 @@ class Damaged:
 
 @final
 class Lab:
-    """A directory of runs. Constructing and reading it changes nothing. Before writing, call `open`; after it, `close`."""
+    """A directory of runs. Constructing and reading it changes nothing. Before writing, call `open`; after it, `close`.
+
+    Example:
+        >>> from tempfile import mkdtemp
+        >>> import numpy as np
+        >>> from daybreak import models, tasks, training
+        >>> run = training.Run(tasks.SingleLocation(T=8, d=4), models.ToyAttention())
+        >>> record = training.Record(np.array([0, 20, 40]), {"clean_loss": np.array([0.5, 0.5, 0.0])}, "emerged")
+        >>> lab = Lab(mkdtemp()).open()
+        >>> lab.save(run, record, seconds=1.5, command="by hand", state=b"its end")
+        >>> lab.update_index()  # now and then in a long sweep, so that readers are quick
+        >>> lab.close()
+        >>> lab.query("T = 8 and outcome = 'emerged'").select(["task", "model", "last_step"]).to_pylist()
+        [{'task': 'single-location', 'model': 'toy', 'last_step': 40}]
+        >>> lab.load(lab.find(run.id[:4])).record.curves["clean_loss"].tolist()[0]
+        0.5
+        >>> [str(result.plateau) for result in lab.results()], list(lab.columns_of(run.id))
+        (['36'], ['step', 'clean_loss'])
+        >>> lab.columns()["plateau"].round(3)  # arrays, as `measure.fit_law` takes them
+        array([36.])
+        >>> lab.has(run), lab.is_done(run.id), lab.missing([run]), lab.unfinished(), lab.damaged()
+        (True, True, [], [], [])
+        >>> lab.tidy([run])  # removes the checkpoints of runs that are done
+        >>> lab.load_state(run.id), lab.remove_states()  # a run with a larger budget would go on from it; bytes freed
+        (b'its end', 7)
+        >>> lab.delete(run.id)  # files of others would stay, and be listed
+        []
+    """
 
     def __init__(self, path: Path | str):
         self.path = Path(path)
@@ -88,7 +116,7 @@ class Lab:
                 folder.mkdir(parents=True, exist_ok=True)
             for part in self._aside.iterdir():
                 part.unlink(missing_ok=True)
-            _files.write(self.path / MARKER, b'{"schema": 1}\n', self._aside, lasting=False)
+            _files.write(self.path / MARKER, f'{{"schema": {LAB_SCHEMA}}}\n'.encode(), self._aside, lasting=False)
         self._index, self._writing, self._due = Index(self.path), True, time.monotonic() + _PAUSE
         return self
 
@@ -145,12 +173,30 @@ class Lab:
     def save_failure(
         self, run: "Run", traceback: str, *, seconds: float, command: str, device: str | None = None
     ) -> None:
-        """Keep that a run could not be trained, and why. Its checkpoint stays; a later `save` replaces the failure."""
+        """Keep that a run could not be trained, and why. Its checkpoint stays; a later `save` replaces the failure.
+
+        Example:
+            >>> from tempfile import mkdtemp
+            >>> from daybreak import models, tasks, training
+            >>> lab, run = Lab(mkdtemp()).open(), training.Run(tasks.SingleLocation(T=8, d=4), models.ToyAttention())
+            >>> lab.save_failure(run, "MemoryError", seconds=0.1, command="by hand")
+            >>> lab.load(run.id).document["traceback"], lab.has(run)
+            ('MemoryError', False)
+        """
         source = provenance(seconds=seconds, command=command, device=device or this_device())
         self._commit(run, None, result.failure(traceback), source)
 
     def save_checkpoint(self, run: "Run", data: bytes) -> None:
-        """Keep the state of an unfinished run."""
+        """Keep the state of an unfinished run.
+
+        Example:
+            >>> from tempfile import mkdtemp
+            >>> from daybreak import models, tasks, training
+            >>> lab, run = Lab(mkdtemp()).open(), training.Run(tasks.SingleLocation(T=8, d=4), models.ToyAttention())
+            >>> lab.save_checkpoint(run, b"what Progress.checkpoint gave")
+            >>> lab.unfinished() == [run.id], lab.load_checkpoint(run)
+            (True, b'what Progress.checkpoint gave')
+        """
         from daybreak.training import canonical
 
         folder = self._runs / run.id
@@ -161,7 +207,13 @@ class Lab:
         _files.sync(folder)
 
     def load_checkpoint(self, run: "Run") -> bytes | None:
-        """The state of an unfinished run, as it was given to `save_checkpoint`; None if there is none."""
+        """The state of an unfinished run, as it was given to `save_checkpoint`; None if there is none.
+
+        Example:
+            >>> from daybreak import models, tasks, training
+            >>> Lab("nowhere").load_checkpoint(training.Run(tasks.SingleLocation(T=8, d=4), models.ToyAttention())) is None
+            True
+        """
         try:
             return _files.read(self._runs / run.id / CHECKPOINT)
         except FileNotFoundError:

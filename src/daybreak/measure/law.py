@@ -115,6 +115,13 @@ class Law:
 
         Student's t on logs, from the scatter of runs around the law and the uncertainty of the law itself. It does
         not cover a law that bends outside the `ranges` it was fitted on.
+
+        Example:
+            >>> from daybreak.measure import fit_law
+            >>> law = fit_law("C * T**b", {"T": [8, 16, 32, 64], "plateau": [25, 47, 95, 193]})
+            >>> low, high = law.predict_interval({"T": [128]})
+            >>> print(low.round(), law.predict({"T": [128]}).round(), high.round())
+            [308.] [376.] [460.]
         """
         margin = special.stdtrit(self.freedom, 0.975) * self._deviation(table)
         center = np.log(self.predict(table))
@@ -124,12 +131,26 @@ class Law:
         """Prediction for a new run at each row of a table, in the form of `forecast`: median, spread of the log.
 
         The spread is that of the normal distribution with the same 80 % interval as Student's t.
+
+        Example:
+            >>> from daybreak.measure import fit_law
+            >>> law = fit_law("C * T**b", {"T": [8, 16, 32, 64], "plateau": [25, 47, 95, 193]})
+            >>> median, spread = law.prior({"T": [128]})
+            >>> f"{median[0]:.0f}, give or take {spread[0]:.0%}"
+            '376, give or take 7%'
         """
         ratio = special.stdtrit(self.freedom, 0.9) / special.ndtri(0.9)
         return self.predict(table), ratio * self._deviation(table)
 
     def beyond(self, setting: Mapping[str, float]) -> tuple[Beyond, ...]:
-        """Which numbers of a setting lie outside of the range that the law was fitted on."""
+        """Which numbers of a setting lie outside of the range that the law was fitted on.
+
+        Example:
+            >>> from daybreak.measure import fit_law
+            >>> law = fit_law("C * T**b", {"T": [8, 16, 32, 64], "plateau": [25, 47, 95, 193]})
+            >>> print(*law.beyond({"T": 256}))
+            T = 256 is 4.0 times beyond the largest measured, 64
+        """
         edges = {x: float(np.clip(setting[x], *ends)) for x, ends in self.ranges.items() if x in setting}
         return tuple(Beyond(x, float(setting[x]), edge) for x, edge in edges.items() if edge != setting[x])
 
@@ -148,7 +169,15 @@ class Law:
         return f"{self.form}: {', '.join(parts)}; R² = {self.r2:.4f} on {self.rows} rows{censored}"
 
     def as_json(self) -> dict[str, Any]:
-        """The law as plain data."""
+        """The law as plain data.
+
+        Example:
+            >>> from daybreak.measure import fit_law
+            >>> law = fit_law("C * T**b", {"T": [8, 16, 32, 64], "plateau": [25, 47, 95, 193]})
+            >>> data = law.as_json()
+            >>> data["formula"], data["rows"], data["ranges"]
+            ('3.14 * T**0.986', 4, {'T': [8.0, 64.0]})
+        """
         return {
             "form": self.form,
             "formula": self.formula,

@@ -33,7 +33,13 @@ _ROUNDS, _DONE = 200, 1e-5
 
 
 class Known(NamedTuple):
-    """An exponent that is known before a fit, and the standard deviation of that knowledge."""
+    """An exponent that is known before a fit, and the standard deviation of that knowledge.
+
+    Example:
+        >>> paper = {"b": Known(0.8, 0.4)}  # the exponent of T in paper A, and how far ours may be from it
+        >>> paper["b"].value
+        0.8
+    """
 
     value: float
     deviation: float
@@ -61,7 +67,14 @@ class Transfer:
     beyond: tuple[Beyond, ...]
 
     def interval(self, covered: float = 0.8) -> Interval:
-        """Where the plateau lies with a probability, by Student's t."""
+        """Where the plateau lies with a probability, by Student's t.
+
+        Example:
+            >>> runs = {"T": [16, 16], "plateau": [300.0, 320.0], "censored": [False, False], "configuration": [0, 0]}
+            >>> low, high = transfer("C * T**b", runs, {"T": 32.0}, {"b": Known(0.8, 0.4)}).interval(0.95)
+            >>> low < 300 * 2**0.8 < high
+            True
+        """
         deviation = self.spread * special.ndtri(0.9) / special.stdtrit(self.law.freedom, 0.9)
         margin = special.stdtrit(self.law.freedom, (1 + covered) / 2) * deviation
         return Interval(self.median * float(np.exp(-margin)), self.median * float(np.exp(min(margin, 700.0))))

@@ -34,5 +34,12 @@ def find(name: str, folder: Path = Path()) -> type[Any]:
     Args:
         name: such as `transformer`, or `path/to/my_model.py:Bag`. The file is executed.
         folder: where relative paths start; by default the working directory.
+
+    Example:
+        >>> find("minimal").__name__
+        'MinimalAttention'
+        >>> find("tranformer")
+        Traceback (most recent call last):
+        daybreak.errors.RequestError: model 'tranformer' is unknown: perhaps you meant 'transformer'.
     """
     return _own.find("model", name, MODELS, Model, folder)

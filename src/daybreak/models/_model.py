@@ -29,12 +29,33 @@ class Output(NamedTuple):
 
 
 class Model(eqx.Module, Generic[Parameters]):
-    """How inputs become outputs. Subclasses are final."""
+    """How inputs become outputs. Subclasses are final.
+
+    Example:
+        >>> import jax.numpy as jnp
+        >>> from daybreak.models import ToyAttention
+        >>> interface = Interface(length=4, features=2, outputs=2, reads=(3,))
+        >>> model = ToyAttention()
+        >>> parameters = model.init(jax.random.key(0), interface)
+        >>> output = model.apply(parameters, jnp.ones((4, 2)), interface, attention=True)
+        >>> output.values.shape, [x.shape for x in output.attention]  # (reads, outputs); (heads, rows, length) of each layer
+        ((1, 2), [(1, 1, 4)])
+        >>> keys = jax.random.split(jax.random.key(1), 3)
+        >>> model.batch(parameters, jnp.ones((3, 4, 2)), interface, keys).shape  # three sequences
+        (3, 1, 2)
+    """
 
     rows_at_once: ClassVar[int] = 1 << 13  # positions that a CPU computes together: limits memory, and fits the cache
 
     def check(self, interface: Interface) -> None:
-        """Refuse a task that this model cannot be built for, by a `RequestError` that states what it takes."""
+        """Refuse a task that this model cannot be built for, by a `RequestError` that states what it takes.
+
+        Example:
+            >>> from daybreak.models import ToyAttention
+            >>> ToyAttention().check(Interface(length=8, tokens=16, outputs=16, reads=(7,)))
+            Traceback (most recent call last):
+            daybreak.errors.RequestError: model 'toy' is not allowed with this task: it takes vectors and is read at one position.
+        """
 
     @abstractmethod
     def init(self, key: PRNGKeyArray, interface: Interface) -> Parameters:

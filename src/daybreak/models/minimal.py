@@ -31,6 +31,14 @@ class MinimalAttention(Model[MinimalParameters]):
     Causal. One-hot vectors are never multiplied: W is a table, in which scores are looked up. Each head is computed
     separately, by the same operations. So heads that start equal stay equal to the last bit, and only the noise ε
     makes them differ. In one product for all heads rounding would make them differ, and Adam would amplify it.
+
+    Example:
+        >>> interface = Interface(length=6, tokens=4, outputs=4, reads=(4, 5))
+        >>> model = MinimalAttention(heads=3, window=2)
+        >>> parameters = model.init(jax.random.key(0), interface)
+        >>> (pattern,) = model.apply(parameters, jnp.array([0, 1, 2, 3, 0, 1]), interface, attention=True).attention
+        >>> pattern.shape, pattern[0, 0].round(2).tolist()  # uniform over the window at the start
+        ((3, 2, 6), [0.0, 0.0, 0.0, 0.5, 0.5, 0.0])
     """
 
     heads: int = eqx.field(static=True, converter=as_int, default=3)  # Attention heads.

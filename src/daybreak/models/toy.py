@@ -21,7 +21,16 @@ class ToyParameters(NamedTuple):
 
 @final
 class ToyAttention(Model[ToyParameters]):
-    """y = W Σ_t softmax(a)_t x_t (paper A, eq. 2); a starts at zero and W at N(0, scale²/features)."""
+    """y = W Σ_t softmax(a)_t x_t (paper A, eq. 2); a starts at zero and W at N(0, scale²/features).
+
+    Example:
+        >>> interface = Interface(length=4, features=2, outputs=2, reads=(3,))
+        >>> model = ToyAttention()
+        >>> parameters = model.init(jax.random.key(0), interface)
+        >>> (pattern,) = model.apply(parameters, jnp.ones((4, 2)), interface, attention=True).attention
+        >>> pattern[0, 0].tolist()  # uniform at the start
+        [0.25, 0.25, 0.25, 0.25]
+    """
 
     scale: float = 0.0  # Size of the initial weights; 0 in the theory, 1 in figure 9 of paper A.
 

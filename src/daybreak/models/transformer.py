@@ -31,6 +31,12 @@ class Transformer(Model[Parameters]):
 
     Only what is read is computed: the last block has one row per read position, except for its keys and values. Tokens
     are gathered from the embedding, never multiplied as one-hot vectors.
+
+    Example:
+        >>> interface = Interface(length=8, features=5, outputs=4, reads=(7,))
+        >>> paper_a = jax.eval_shape(lambda: Transformer().init(jax.random.key(0), interface))  # shapes only
+        >>> f"{sum(x.size for x in jax.tree.leaves(paper_a)):,} parameters"
+        '1,580,036 parameters'
     """
 
     rows_at_once: ClassVar[int] = 1 << 10  # vectors are wide here: those of 1 024 positions fit the cache of a core

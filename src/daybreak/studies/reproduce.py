@@ -9,11 +9,10 @@ import json
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any, final
 
-from daybreak import pictures
+from daybreak import __version__, pictures
 from daybreak.errors import RequestError, WorkError
 from daybreak.lab import Lab, Saved
 from daybreak.lab._marker import check_lab
@@ -22,7 +21,7 @@ from daybreak.lab.compute.local import LocalExecutor
 from daybreak.lab.compute.state import State
 from daybreak.studies import tables
 from daybreak.studies._study import Findings, Scale, Study, Tables, TrainedData
-from daybreak.studies.results import CLAIMS, read
+from daybreak.studies.results import CLAIMS, SCHEMA, read
 
 _NAMED = 3  # failed runs named in a message
 
@@ -142,7 +141,7 @@ def _judged(
     done = Reproduction(study, scale, findings, folder, time.monotonic() - start, runs, training_seconds)
     for path in pictures.save(figure, folder / ".figure.part"):
         path.replace(folder / f"figure{path.suffix}")
-    document = {**done.as_json(), "command": _command(study, scale), "daybreak": version("daybreak")}
+    document = {"schema": SCHEMA, **done.as_json(), "command": _command(study, scale), "daybreak": __version__}
     part = folder / f".{CLAIMS}.part"
     part.write_bytes((json.dumps(document, indent=2, ensure_ascii=False) + "\n").encode())
     part.replace(folder / CLAIMS)

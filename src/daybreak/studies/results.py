@@ -11,6 +11,8 @@ from daybreak.studies._study import Scale
 from daybreak.studies.catalogue import STUDIES
 
 CLAIMS = "claims.json"
+SCHEMA = 1
+"""Of `claims.json`; one without a schema is of version 0.1.0, and has this one."""
 _KEYS = {"study", "title", "scale", "claims", "laws", "command"}
 
 
@@ -98,10 +100,13 @@ def read(folder: Path) -> StudyResult:
     path = folder / CLAIMS
     try:
         document = json.loads(path.read_text(encoding="utf-8"))
+        schema = document.get("schema", SCHEMA)
         missing = _KEYS - document.keys()
         parts = [x["id"] for x in document["claims"]] + [x["form"] for x in document["laws"].values()]
-        if missing or not all(isinstance(x, str) for x in parts):
+        if missing or not isinstance(schema, int) or not all(isinstance(x, str) for x in parts):
             raise ValueError
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         raise WorkError(f"{path} is not what a study writes: delete it, and reproduce the figure again.") from None
+    if schema > SCHEMA:
+        raise WorkError(f"{path} has schema {schema}, and this version reads up to {SCHEMA}: update Daybreak.")
     return StudyResult(folder, document)

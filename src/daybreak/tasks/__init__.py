@@ -46,5 +46,12 @@ def find(name: str, folder: Path = Path()) -> type[Any]:
     Args:
         name: such as `recall`, or `path/to/my_task.py:Needle`. The file is executed.
         folder: where relative paths start; by default the working directory.
+
+    Example:
+        >>> find("recall").__name__
+        'Recall'
+        >>> find("recal")
+        Traceback (most recent call last):
+        daybreak.errors.RequestError: task 'recal' is unknown: perhaps you meant 'recall'.
     """
     return _own.find("task", name, TASKS, Task, folder)

@@ -53,7 +53,25 @@ class Circuit(NamedTuple):
 
 
 class Task(eqx.Module, Generic[World]):
-    """A distribution of examples. Subclasses are final; models see the `interface` only."""
+    """A distribution of examples. Subclasses are final; models see the `interface` only.
+
+    Example:
+        >>> from daybreak.tasks import Recall
+        >>> task = Recall(N=4, V=16, p=0.5)
+        >>> world = task.world(jax.random.key(0))  # what a run keeps: here the two repeated queries
+        >>> example = task.sample(jax.random.key(1), world)  # one sequence; `vmap` for many
+        >>> example.inputs.shape, example.target.shape, example.relevant.shape
+        ((9,), (1,), (1, 9))
+        >>> task.clean() == Recall(N=4, V=16)  # what it is tested on
+        True
+        >>> knows = 20 * jax.nn.one_hot(example.target, 16)  # outputs of a network that has learned it
+        >>> round(float(task.loss(knows, example)), 3), float(task.accuracy(knows, example))
+        (0.0, 1.0)
+        >>> task.guess().name, task.guess().accuracy
+        ('one of the values in the context', 0.25)
+        >>> list(task.circuits())  # attention that is probed besides that to the relevant positions
+        ['value_to_key']
+    """
 
     @property
     @abstractmethod
@@ -92,7 +110,17 @@ class Task(eqx.Module, Generic[World]):
     def scores(
         self, world: World, outputs: Float[Array, "reads outputs"], example: Example
     ) -> dict[str, Float[Array, "..."]]:
-        """Other measurements of the outputs for one example, by name; by default none."""
+        """Other measurements of the outputs for one example, by name; by default none.
+
+        Example:
+            >>> from daybreak.tasks import MarkovChain
+            >>> task = MarkovChain(d=4, L=1, generated=6)
+            >>> world = task.world(jax.random.key(0))
+            >>> example = task.sample(jax.random.key(1), world)
+            >>> knows = task.truth(world, example.inputs)
+            >>> round(float(task.scores(world, knows, example)["kl"][-1]), 5)  # distance from the truth of all blocks
+            0.0
+        """
         return {}
 
     def circuits(self) -> dict[str, Circuit]:
@@ -100,17 +128,36 @@ class Task(eqx.Module, Generic[World]):
         return {}
 
     def dataset(self, key: PRNGKeyArray, world: World, part: Part = "train") -> Example | None:
-        """A fixed set of examples, batched along a leading axis; None where the task draws fresh ones."""
+        """A fixed set of examples, batched along a leading axis; None where the task draws fresh ones.
+
+        Example:
+            >>> from daybreak.tasks import MarkovChain, Recall
+            >>> key, chain = jax.random.key(0), MarkovChain(d=4, L=1, generated=6, train=10)
+            >>> chain.dataset(key, chain.world(key)).inputs.shape
+            (10, 8)
+            >>> Recall().dataset(key, None) is None  # fresh sequences at every step
+            True
+        """
         size = getattr(self.sizes, part)
         return jax.vmap(self.sample, (0, None))(jax.random.split(key, size), world) if size else None
 
 
 def cross_entropy(logits: Float[Array, "reads tokens"], target: Int[Array, " reads"]) -> Float[Array, ""]:
-    """Mean over the read positions of −log softmax(logits) at the target."""
+    """Mean over the read positions of −log softmax(logits) at the target.
+
+    Example:
+        >>> round(float(cross_entropy(jnp.zeros((3, 16)), jnp.array([0, 5, 9]))), 3)  # of a guess among 16 tokens, ln 16
+        2.773
+    """
     chosen = jnp.take_along_axis(logits, target[:, None], axis=1)[:, 0]
     return jnp.mean(jax.nn.logsumexp(logits, axis=1) - chosen)
 
 
 def fraction_correct(logits: Float[Array, "reads tokens"], target: Int[Array, " reads"]) -> Float[Array, ""]:
-    """Fraction of read positions whose largest logit is the target's."""
+    """Fraction of read positions whose largest logit is the target's.
+
+    Example:
+        >>> float(fraction_correct(jnp.array([[0.1, 0.9], [0.8, 0.2]]), jnp.array([1, 1])))
+        0.5
+    """
     return jnp.mean(jnp.argmax(logits, axis=1) == target)

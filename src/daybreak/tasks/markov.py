@@ -178,16 +178,39 @@ class MarkovChain(Task[MarkovWorld]):
         return Guess("uniform over the states", loss=math.log(self.d), accuracy=1 / self.d)
 
     def truth(self, world: MarkovWorld, inputs: Int[Array, " length"]) -> Float[Array, "reads d"]:
-        """Log-probabilities of each generated token given its past."""
+        """Log-probabilities of each generated token given its past.
+
+        Example:
+            >>> task = MarkovChain(d=4, L=1, generated=6)
+            >>> world = task.world(jax.random.key(0))
+            >>> inputs = task.sample(jax.random.key(1), world).inputs
+            >>> jnp.exp(task.truth(world, inputs)).sum(axis=1).round(3).tolist()  # a distribution at each read position
+            [1.0, 1.0, 1.0, 1.0, 1.0, 1.0]
+        """
         return self.truncated(world, inputs, self.K)
 
     def truncated(self, world: MarkovWorld, inputs: Int[Array, " length"], n: int) -> Float[Array, "reads d"]:
-        """Log-probabilities that take only the n strongest blocks into account (paper B, eq. 3); uniform for n = 0."""
+        """Log-probabilities that take only the n strongest blocks into account (paper B, eq. 3); uniform for n = 0.
+
+        Example:
+            >>> task = MarkovChain(d=4, L=1, generated=6)
+            >>> world = task.world(jax.random.key(0))
+            >>> inputs = task.sample(jax.random.key(1), world).inputs
+            >>> jnp.exp(task.truncated(world, inputs, 0))[0].round(3).tolist()  # no block: a guess
+            [0.25, 0.25, 0.25, 0.25]
+        """
         refuse("n", n, not 0 <= n <= self.K, f"the chain has {self.K} blocks, so n must lie between 0 and {self.K}")
         return self._truths(world, inputs)[n]
 
     def bayes_loss(self, key: PRNGKeyArray, world: MarkovWorld, samples: int) -> Float[Array, ""]:
-        """The lowest loss any model can have: the mean entropy of the truth along `samples` fresh sequences."""
+        """The lowest loss any model can have: the mean entropy of the truth along `samples` fresh sequences.
+
+        Example:
+            >>> task = MarkovChain(d=4, L=1, generated=6)
+            >>> world = task.world(jax.random.key(0))
+            >>> 0 < float(task.bayes_loss(jax.random.key(1), world, samples=50)) < task.guess().loss
+            True
+        """
 
         def entropy(key):
             log_p = self.truth(world, self.sample(key, world).inputs)

@@ -28,6 +28,12 @@ def sharpness(trajectory: Trajectory) -> tuple[Floats, Floats]:
     """Smallest and largest eigenvalue of the Hessian of the training loss along a trajectory (figure 8 right).
 
     Without cross-sample repetition the flow lives in the plane of (w, Δa), and so does the Hessian taken.
+
+    Example:
+        >>> from daybreak import theory
+        >>> low, high = sharpness(theory.flow(T=64, d=16))
+        >>> bool(low[0] < 0), bool(low[-1] > 0)  # it starts at a saddle, and ends in a minimum
+        (True, True)
     """
     curvature = hessian(trajectory.state, trajectory.setting)
     if trajectory.setting.p == 0:

@@ -63,7 +63,12 @@ def escape_time(
 def escape_time_log(
     T: ArrayLike, d: ArrayLike, B: ArrayLike = 1, p: ArrayLike = 0.0, *, eps: ArrayLike = 0.8, logits: Logits = "tied"
 ):
-    """Limit of `escape_time` for long sequences, with ln 2x for arcsinh x (paper A, eq. 6, corrected)."""
+    """Limit of `escape_time` for long sequences, with ln 2x for arcsinh x (paper A, eq. 6, corrected).
+
+    Example:
+        >>> f"{escape_time_log(T=8, d=1) / escape_time(T=8, d=1) - 1:.1e}"
+        '-2.4e-03'
+    """
     setting = check_setting(T, d, B, p, logits)
     return (np.log(2 * check_fraction("eps", eps) / _clean_gain(setting)) / (2 * rate(setting)))[()]
 
@@ -90,6 +95,11 @@ def plateau_estimate(
     """Plateau in closed form: `takeoff_time`, then d ln(1/level) / (2(1−p)) for the weights to settle. Ours.
 
     Too short by at most 4 % (free: 6 %) for p = 0, d ≥ 16, T/B ≥ 64; the larger p, the more.
+
+    Example:
+        >>> from daybreak import theory
+        >>> round(float(plateau_estimate(T=512, d=64) / theory.plateau(T=512, d=64)), 3)
+        0.995
     """
     _, d_, _, p_, _ = check_setting(T, d, B, p, logits)
     settling = d_ * np.log(1 / check_fraction("level", level)) / (2 * (1 - p_))
@@ -99,7 +109,13 @@ def plateau_estimate(
 def linearised(
     times: ArrayLike, T: float, d: float, B: float = 1, p: float = 0.0, *, logits: Logits = "tied"
 ) -> Linearised:
-    """Dynamics linearised at the start; for tied logits w = sinh λt, Δa = cosh λt − 1, L = ½(1 − λ sinh 2λt) at p = 0."""
+    """Dynamics linearised at the start; for tied logits w = sinh λt, Δa = cosh λt − 1, L = ½(1 − λ sinh 2λt) at p = 0.
+
+    Example:
+        >>> t = [0, 1 / growth_rate(T=512, d=64)]  # the time in which attention's logit starts to grow
+        >>> linearised(t, T=512, d=64).delta_a.round(3).tolist()
+        [0.0, 0.543]
+    """
     setting = check_setting(T, d, B, p, logits)
     growth, mobility = rate(setting), _mobility(setting)
     x = growth * np.asarray(times, dtype=np.float64)

@@ -78,6 +78,11 @@ def full_plateau(
         p: probability that the relevant token is the repeated one.
         level: fraction of the starting clean loss.
         target: W*, d × d; by default columns of unit length in random directions.
+
+    Example:
+        >>> from daybreak import theory
+        >>> round(full_plateau(T=8, d=4) / float(theory.plateau(T=8, d=4, logits="free")), 6)  # the reduced flow is exact
+        1.0
     """
     level = float(check_level(level))
     start, problem, scale = _pose(T, d, B, p, target)
@@ -97,7 +102,13 @@ def full_flow(
     times: Floats | None = None,
     target: Floats | None = None,
 ) -> FullTrajectory:
-    """Integrate the full model from zero; by default over twice its plateau, at 200 times."""
+    """Integrate the full model from zero; by default over twice its plateau, at 200 times.
+
+    Example:
+        >>> line = full_flow(T=8, d=4)
+        >>> line.attention.shape, line.attention[[0, -1], -1].round(2).tolist()  # the last position is the relevant one
+        ((200, 8), [0.12, 0.78])
+    """
     start, problem, scale = _pose(T, d, B, p, target)
     if times is None:
         times = np.linspace(0, 2 * plateau(T, d, B, p, logits="free"), 200)

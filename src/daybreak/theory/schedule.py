@@ -131,6 +131,10 @@ def best_schedule(
         lever: `p` or `B`.
         logits: `tied` or `free`.
         level: fraction of the starting clean loss that ends the plateau.
+
+    Example:
+        >>> best_schedule(8, 4, pieces=4).values.round(2).tolist()  # all repetition first, none after: one switch
+        [1.0, 1.0, 0.0, 0.0]
     """
     if pieces < 2:
         raise RequestError(f"pieces = {pieces} is not allowed: there must be at least 2.")

@@ -48,6 +48,11 @@ def sgd(
 
     Returns:
         A `Descent` whose arrays have shape (seeds, steps/every + 1).
+
+    Example:
+        >>> runs = sgd(T=8, d=4, seeds=2, steps=200, every=100)
+        >>> runs.steps.tolist(), bool(runs.loss[:, 0].min() > 0.5), bool(runs.loss[:, -1].max() < 0.01)
+        ([0, 100, 200], True, True)
     """
     check_setting(T, d, 1, 0.0, "free")
     if min(seeds, steps, every, batch) < 1 or steps % every:
@@ -66,6 +71,12 @@ def sgd_limit(T: int, d: int, *, times: ArrayLike, w_start: ArrayLike) -> Descen
 
     The part of the random weights that is orthogonal to the target is kept (`reduced.loss_random`); its length starts
     at √d. Seeds differ by the projection `w_start` of their weights on their target, and that sets their plateaus.
+
+    Example:
+        >>> import numpy as np
+        >>> unlucky, lucky = sgd_limit(T=8, d=4, times=np.linspace(0, 40, 5), w_start=[-1.0, 1.0]).loss
+        >>> bool(unlucky[-1] > 10 * lucky[-1])  # weights that start opposite to the target emerge later
+        True
     """
     setting = check_setting(T, d, 1, 0.0, "free")
     times = np.asarray(times, dtype=np.float64)

@@ -15,7 +15,15 @@ Name = Literal["sgd", "adam", "adamw"]
 
 @final
 class Optimizer(eqx.Module):
-    """An Optax optimizer whose learning rate may differ between the members of a cohort."""
+    """An Optax optimizer whose learning rate may differ between the members of a cohort.
+
+    Example:
+        >>> sgd = Optimizer("sgd", learning_rate=0.5)
+        >>> state = sgd.init({"w": 1.0})
+        >>> parameters, state = sgd.step({"w": 0.2}, state, {"w": 1.0})
+        >>> parameters
+        {'w': 0.9}
+    """
 
     name: Name = eqx.field(static=True, default="adam")  # The algorithm.
     learning_rate: float = 1e-4  # Constant during the run.

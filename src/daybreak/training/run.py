@@ -25,7 +25,12 @@ SCHEMA = 1
 
 @final
 class Stop(eqx.Module):
-    """When a run ends: it has emerged and trained for a margin after that, or its budget is spent."""
+    """When a run ends: it has emerged and trained for a margin after that, or its budget is spent.
+
+    Example:
+        >>> list(Stop(budget=50, every=20).steps())
+        [0, 20, 40, 50]
+    """
 
     budget: int = eqx.field(static=True, default=10_000)  # Steps at most.
     every: int = eqx.field(static=True, default=20)  # Steps between two evaluations.
@@ -49,7 +54,15 @@ class Stop(eqx.Module):
 
 @final
 class Run(eqx.Module):
-    """Everything that determines a record. Two runs with equal fields are the same run."""
+    """Everything that determines a record. Two runs with equal fields are the same run.
+
+    Example:
+        >>> from daybreak.models import ToyAttention
+        >>> from daybreak.tasks import SingleLocation
+        >>> run = Run(SingleLocation(T=8, d=4), ToyAttention(), Optimizer("sgd", 1.0), Stop(budget=200), seed=3)
+        >>> run.id, run.interface.length
+        ('663e9cd547a6fad6', 8)
+    """
 
     task: Task[Any]
     model: AnyModel
@@ -86,7 +99,17 @@ class Run(eqx.Module):
 
 
 def shape(run: Run) -> Any:
-    """What the runs of a cohort share: all but their stop rules and the scalars that are arguments of the program."""
+    """What the runs of a cohort share: all but their stop rules and the scalars that are arguments of the program.
+
+    Example:
+        >>> from daybreak.models import ToyAttention
+        >>> from daybreak.tasks import SingleLocation
+        >>> run = Run(SingleLocation(T=8, d=4), ToyAttention())
+        >>> shape(run) == shape(replace(run, seed=1, stop=Stop(budget=99)))  # one program trains both
+        True
+        >>> shape(run) == shape(replace(run, task=SingleLocation(T=16, d=4)))
+        False
+    """
     return jax.tree.structure(without_stop(run))
 
 
@@ -96,12 +119,28 @@ def without_stop(run: Run) -> Run:
 
 
 def canonical(run: Run) -> bytes:
-    """The canonical text of a run; its digest starts with the id."""
+    """The canonical text of a run; its digest starts with the id.
+
+    Example:
+        >>> from daybreak.models import ToyAttention
+        >>> from daybreak.tasks import SingleLocation
+        >>> run = Run(SingleLocation(T=8, d=4), ToyAttention())
+        >>> hashlib.sha256(canonical(run)).hexdigest().startswith(run.id)
+        True
+    """
     return json.dumps(to_json(run), sort_keys=True, separators=(",", ":"), allow_nan=False).encode()
 
 
 def to_json(run: Run) -> dict[str, Any]:
-    """A run as plain data. A task or model that is not built in has a `source`: the digest of the text that defines it."""
+    """A run as plain data. A task or model that is not built in has a `source`: the digest of the text that defines it.
+
+    Example:
+        >>> from daybreak.models import ToyAttention
+        >>> from daybreak.tasks import SingleLocation
+        >>> run = Run(SingleLocation(T=8, d=4), ToyAttention())
+        >>> to_json(run)["model"]
+        {'name': 'toy', 'scale': 0.0}
+    """
     schedule = (
         {"schedule": _plain(run.schedule)} if run.schedule.name != "constant" else {}
     )  # left out, as in older runs
@@ -124,9 +163,18 @@ def from_json(data: dict[str, Any]) -> Run:
     Raises:
         UnknownKind: it has a task, a model or a setting that is not known here.
         RequestError: a value is not allowed.
+
+    Example:
+        >>> from daybreak.models import ToyAttention
+        >>> from daybreak.tasks import SingleLocation
+        >>> run = Run(SingleLocation(T=8, d=4), ToyAttention())
+        >>> from_json(to_json(run)) == run
+        True
     """
-    if data.get("schema") != SCHEMA:
-        raise RequestError(f"schema = {data.get('schema')!r} is not allowed: this version reads {SCHEMA}.")
+    if isinstance(schema := data.get("schema"), int) and schema > SCHEMA:
+        raise UnknownKind(f"schema {schema} of a run")
+    if schema != SCHEMA:
+        raise RequestError(f"schema = {schema!r} is not allowed: this version reads {SCHEMA}.")
     given = {name: value for name, value in data.items() if name != "schema"}
     for part, kinds, base in (("task", TASKS, Task), ("model", MODELS, Model)):
         values = dict(given.get(part, {}))
@@ -138,13 +186,27 @@ def from_json(data: dict[str, Any]) -> Run:
 
 
 def own_sources(runs: Iterable[Run]) -> list[_own.Source]:
-    """The texts that define the tasks and models of runs, of those that are neither built in nor installed."""
+    """The texts that define the tasks and models of runs, of those that are neither built in nor installed.
+
+    Example:
+        >>> from daybreak.models import ToyAttention
+        >>> from daybreak.tasks import SingleLocation
+        >>> run = Run(SingleLocation(T=8, d=4), ToyAttention())
+        >>> own_sources([run])  # nothing to send to a worker: both are built in
+        []
+    """
     kinds = {type(thing) for run in runs for thing in (run.task, run.model)}
     return _own.sources(kinds - {*TASKS.values(), *MODELS.values()})
 
 
 def level_of(task: Task[Any]) -> float:
-    """A level for a task of which no other is known: an accuracy half of the way from a guess to 1, or a fifth of a guess's loss."""
+    """A level for a task of which no other is known: an accuracy half of the way from a guess to 1, or a fifth of a guess's loss.
+
+    Example:
+        >>> from daybreak.tasks import Recall, SingleLocation
+        >>> round(level_of(SingleLocation()), 3), level_of(Recall(N=4, V=16))  # a loss, and an accuracy
+        (0.1, 0.625)
+    """
     guess = task.guess()
     return above_guess(guess.loss, 0.8, best=0.0) if guess.accuracy is None else above_guess(guess.accuracy, 0.5)
 
@@ -154,6 +216,12 @@ def check_own(runs: Iterable[Run]) -> None:
 
     Raises:
         RequestError: one sentence that says what is wrong; for code that raises, with file and line.
+
+    Example:
+        >>> from daybreak.models import ToyAttention
+        >>> from daybreak.tasks import SingleLocation
+        >>> run = Run(SingleLocation(T=8, d=4), ToyAttention())
+        >>> check_own([run])  # built in: nothing to check
     """
     checked = set()
     for run in runs:

@@ -28,6 +28,15 @@ class Schedule(eqx.Module):
     - ramp: linearly fewer, and none from a step on.
     - adaptive: all until the loss on repeated data has left its plateau; again if the loss on diverse data then stays on its own.
     - budget: adaptive, but without repetition at first, until the forecast is that the run does not emerge within its budget.
+
+    Example:
+        >>> ramp = Schedule("ramp", switch_at=100)
+        >>> [float(ramp.fraction(jnp.array(step), jnp.array(True))) for step in (0, 50, 200)]
+        [1.0, 0.5, 0.0]
+        >>> from daybreak.tasks import SingleLocation
+        >>> ramp.check(SingleLocation(T=8, d=4))
+        Traceback (most recent call last):
+        daybreak.errors.RequestError: schedule = 'ramp' is not allowed at B = 1, p = 0: the task has no repetition.
     """
 
     # When repetition ends: constant (never), switch, ramp, adaptive or budget.

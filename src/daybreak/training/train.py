@@ -28,6 +28,19 @@ class Progress:
         rows: the measurements of that evaluation.
         emerged: the step at which each first reached the level of its stop rule; None if not yet.
         outcomes: how each ended; None while it trains.
+
+    Example:
+        >>> from daybreak.models import ToyAttention
+        >>> from daybreak.tasks import SingleLocation
+        >>> from daybreak.training import Optimizer, Stop
+        >>> task = SingleLocation(T=8, d=4, position="fixed", feature=False)
+        >>> run = Run(task, ToyAttention(), Optimizer("sgd", 1.0), Stop(budget=30, level=0))
+        >>> *_, before, last = evaluations([run], keep_maps=True)
+        >>> checkpoint = before.checkpoint(0)  # bytes
+        >>> last.record(0).steps.tolist(), last.parameters(0).W.shape
+        ([0, 20, 30], (4, 4))
+        >>> last.maps(0).steps, last.state(0) is not None  # a run with a larger budget could go on
+        ([0, 20], True)
     """
 
     runs: Sequence[Run]
@@ -87,6 +100,17 @@ def train(
         runs: they may differ in seed, learning rate, and scalars of task and model such as B, p and initial scales.
         resume: checkpoints to resume from, by the id of the run.
         on_progress: called after every evaluation.
+
+    Example:
+        >>> from daybreak.models import ToyAttention
+        >>> from daybreak.tasks import SingleLocation
+        >>> from daybreak.training import Optimizer, Stop
+        >>> task = SingleLocation(T=8, d=4, position="fixed", feature=False)
+        >>> two = [Run(task, ToyAttention(), Optimizer("sgd", 1.0), Stop(budget=200), seed) for seed in (0, 1)]
+        >>> for record in train(two):
+        ...     print(record.outcome, record.steps.tolist(), *sorted(record.curves))
+        emerged [0, 20, 40, 60] attention clean_loss entropy train_loss
+        emerged [0, 20, 40, 60] attention clean_loss entropy train_loss
     """
     progress = None
     for progress in evaluations(runs, resume):
@@ -103,6 +127,16 @@ def evaluations(
 
     Raises:
         DamagedCheckpoint: before any training, if a checkpoint is not one of its run.
+
+    Example:
+        >>> from daybreak.models import ToyAttention
+        >>> from daybreak.tasks import SingleLocation
+        >>> from daybreak.training import Optimizer, Stop
+        >>> task = SingleLocation(T=8, d=4, position="fixed", feature=False)
+        >>> run = Run(task, ToyAttention(), Optimizer("sgd", 1.0), Stop(budget=200))
+        >>> first, second, *_ = evaluations([run])
+        >>> second.steps, bool(second.rows[0]["clean_loss"] < first.rows[0]["clean_loss"])
+        ([20], True)
     """
     lanes, watches = Lanes(runs), [_Watch(run, keep_maps) for run in runs]
     _resume(lanes, watches, resume or {})
@@ -140,6 +174,16 @@ def within(run: Run, record: Record) -> Record | None:
     """The record of a run, from that of a run that differs only in its budget; None if that does not determine it.
 
     It does if the run ends, by its own rule, at an evaluation that the other one also has.
+
+    Example:
+        >>> from daybreak.models import ToyAttention
+        >>> from daybreak.tasks import SingleLocation
+        >>> from daybreak.training import Optimizer, Stop
+        >>> task = SingleLocation(T=8, d=4, position="fixed", feature=False)
+        >>> long, short = (Run(task, ToyAttention(), Optimizer("sgd", 1.0), Stop(budget=x)) for x in (200, 40))
+        >>> (record,) = train([long])
+        >>> within(short, record).steps.tolist(), within(short, record).outcome  # nothing is trained again
+        ([0, 20, 40], 'emerged')
     """
     watch = _Watch(run)
     for at, step in enumerate(record.steps.tolist()):
