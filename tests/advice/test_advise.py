@@ -137,3 +137,12 @@ def test_what_cannot_be_advised_on_is_refused(tmp_path: Path) -> None:
         law_of_results("fig3", tmp_path)
     with pytest.raises(RequestError, match="no run"):
         law_of_lab(Lab(tmp_path / "lab").open())
+
+
+def test_the_command_has_a_budget_that_lasts_until_emergence(results: Path) -> None:
+    assert "--stop.budget" not in _advice(64, 32, results).command, "the default is enough"
+    advice = _advice(4096, 1024, results)
+    budget = int(advice.command.partition("--stop.budget ")[2])
+    assert advice.recommended is None or budget > 1.9 * advice.steps(advice.recommended)
+    assert budget < 3 * advice.expected.steps
+    assert set(str(budget)[2:]) == {"0"}

@@ -127,6 +127,8 @@ def test_too_few_evaluations_are_named_with_what_would_be_enough(here: Path, cap
     said = capsys.readouterr().out
     assert "attention seems to grow, but 6 evaluations do not tell that from noise" in said
     assert f"train with --stop.every {data['every']}." in said
+    assert main(["forecast", run.id, "--lab", "few", "--law", "C"]) == 2
+    assert capsys.readouterr().err.endswith(" that differs only in the seed: train one first.\n"), "--law was given"
 
 
 def test_a_run_unlike_the_others_is_not_forecast_with_their_certainty(here: Path, capsys) -> None:

@@ -2,7 +2,10 @@
 
 import csv
 import json
+import os
 import re
+import shutil
+import subprocess
 import sys
 from pathlib import Path
 
@@ -19,6 +22,10 @@ from daybreak.lab.lock import locked
 from daybreak.training import Record, Stop, to_json
 from daybreak.training.checkpoint import pack
 from tests.lab import made
+
+# Root may read everything; without these two capabilities it may not.
+_DROPPED = "-dac_override,-dac_read_search"
+AS_A_USER = ["setpriv", "--bounding-set", _DROPPED, "--inh-caps", _DROPPED] if os.geteuid() == 0 else []
 
 
 @pytest.fixture
@@ -95,9 +102,9 @@ def test_settings_that_find_no_room_are_named() -> None:
 
 
 def test_nothing_to_list(lab: Lab, capsys, tmp_path: Path) -> None:
-    assert "No runs for which the condition holds in lab." in _say(capsys, "list", "--where", "T = 9")
+    assert "No runs for which the condition holds in lab 'lab'." in _say(capsys, "list", "--where", "T = 9")
     Lab("empty").open()
-    assert _say(capsys, "list", "--lab", "empty") == "No runs in empty.\n"
+    assert _say(capsys, "list", "--lab", "empty") == "No runs in lab 'empty'.\n"
     assert _say(capsys, "list", "--lab", "empty", "--where", "T = 9").startswith("No runs")
     assert json.loads(_say(capsys, "export", "none.json", "--lab", "empty", "--json"))["rows"] == 0
     assert json.loads(Path("none.json").read_text()) == []
@@ -348,3 +355,33 @@ def test_an_unfinished_run_of_an_unknown_task_is_shown_and_forecast(lab: Lab, ca
     assert [(row["id"], row["outcome"], row["last_step"]) for row in rows] == [(name, "unfinished", 240)]
     assert f"A record whose {what} is not known here." in _say(capsys, "show", name)
     assert json.loads(_ask(capsys, "forecast", name, "--json"))["at"] == 240
+
+
+def test_options_without_an_action_are_those_of_the_list(lab: Lab, capsys) -> None:
+    assert _say(capsys, "--where", "d = 32", "--json") == _say(capsys, "list", "--where", "d = 32", "--json")
+    assert main(["runs", "--wher", "d = 32"]) == 2
+    assert "Perhaps you meant --where. See daybreak runs --help." in capsys.readouterr().err
+
+
+def test_damage_of_the_run_that_is_shown_is_told_once(lab: Lab, tmp_path: Path) -> None:
+    name = made.run(d=16).id
+    (lab.path / "runs" / name / "curves.parquet").write_bytes(b"PAR1")
+    command = [sys.executable, "-m", "daybreak", "runs", "show", name]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stderr.count("is damaged"), done.stderr.count("\n")) == (1, 1, 1)
+
+
+@pytest.mark.skipif(bool(AS_A_USER) and not shutil.which("setpriv"), reason="root may read everything")
+def test_a_run_that_may_not_be_read_does_not_hide_the_others(lab: Lab, tmp_path: Path) -> None:
+    """Its folder belongs to somebody else."""
+    name = made.run(d=16).id
+    folder = lab.path / "runs" / name
+    folder.chmod(0)
+    try:
+        command = [*AS_A_USER, sys.executable, "-m", "daybreak", "runs", "list"]
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False)
+    finally:
+        folder.chmod(0o700)
+    assert done.returncode == 0, done.stderr
+    assert "8 runs: 1 unfinished, 5 emerged" in done.stdout
+    assert f"Left out: lab/runs/{name} (Permission denied)" in done.stdout

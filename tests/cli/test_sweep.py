@@ -32,6 +32,8 @@ def test_a_dry_run_plans_and_writes_nothing(capsys) -> None:
     message = capsys.readouterr().out
     assert "24 runs, of which 0 are in the lab and 24 are to be trained." in message
     assert "1 cohort, longest first, for 2 workers" in message
+    (duration,) = (line for line in message.splitlines() if "Estimated by counting operations" in line)
+    assert ("whole budget" in duration) == ("at most" in duration.lower()), "only the limit needs that condition"
     assert sorted(Path().iterdir()) == before
 
 

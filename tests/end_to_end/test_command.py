@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -151,3 +152,54 @@ def test_a_reader_that_leaves_is_no_error(line: str, tmp_path: Path) -> None:
             [*COMMAND, *line.split()], cwd=tmp_path, stdout=closed, stderr=subprocess.PIPE, timeout=60, check=False
         )
     assert (done.returncode, done.stderr) == (0, b"")
+
+
+def test_an_interrupt_before_the_command_begins_is_a_sentence_too(tmp_path: Path) -> None:
+    code = """
+import os
+def interrupt(event, arguments):
+    if event == "import" and arguments[0] == "daybreak.cli._help":
+        os.kill(os.getpid(), signal.SIGINT)
+sys.addaudithook(interrupt)
+sys.exit(main(["--version"]))
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", HEED + code], cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", INTERRUPTED)
+
+
+@pytest.mark.parametrize(
+    ("line", "code", "message"),
+    [
+        ("--version >&-", 0, ""),
+        ("theory --T 64 --d 8 --json >&-", 0, ""),
+        ("nonsense 2>&-", 2, ""),
+        ("nonsense >&- 2>&-", 2, ""),
+        ("nonsense 2>/dev/full", 2, ""),
+        ("theory --T 64 --d 8 >/dev/full", 1, "daybreak: No space left on device.\n"),
+    ],
+)
+def test_output_that_goes_nowhere(line: str, code: int, message: str, tmp_path: Path) -> None:
+    command = f"{shlex.join(COMMAND)} {line}"
+    done = subprocess.run(
+        ["/bin/sh", "-c", command], cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (code, "", message)
+
+
+@pytest.mark.parametrize("line", ["runs show {ID}", "runs show {ID} --json", "advise --T 64 --d 32", "théorie"])
+def test_an_answer_where_the_terminal_is_not_utf8(line: str, tmp_path: Path) -> None:
+    runs = made.fill(Lab(tmp_path / "lab"), 1)
+    done = subprocess.run(
+        [*COMMAND, *line.format(ID=runs[0].id).split()],
+        cwd=tmp_path,
+        env=os.environ | {"PYTHONIOENCODING": "ascii"},
+        capture_output=True,
+        timeout=120,
+        check=False,
+    )
+    text = done.stdout.decode("ascii")
+    assert b"UnicodeEncodeError" not in done.stderr
+    assert done.returncode == (2 if line == "théorie" else 0)
+    assert ("--json" not in line) or json.loads(text)["id"] == runs[0].id

@@ -13,6 +13,7 @@ from daybreak.explorer.fit_tables import LAB, fit, fit_table, sources
 from daybreak.explorer.laws import LawsState
 from daybreak.explorer.view import Drawing
 from daybreak.lab import Lab
+from daybreak.training import Optimizer
 from tests.explorer.conftest import RESULTS
 from tests.lab import made
 
@@ -133,3 +134,24 @@ def test_configurations_are_named_by_what_their_runs_share(tmp_path: Path) -> No
     names = {x["name"] for x in drawing.figures["points"]["data"]}
     assert {"T 32, d 16", "T 64, d 16", "T 32, d 32", "T 64, d 32"} <= names
     assert "configuration" not in VIEW.draw(workspace, LawsState(law="C * T**b"), figures.LIGHT).state.colour
+
+
+def test_a_lab_of_several_kinds_of_runs_offers_the_law_of_one_and_says_when_kinds_are_pooled(tmp_path: Path) -> None:
+    lab = Lab(tmp_path / "lab").open()
+    for T in (32, 64, 128):
+        for seed in range(2):
+            slow = Optimizer(learning_rate=1e-5)
+            lab.save(made.run(seed, T=T), made.record(2.0 * T), **made.SOURCE)
+            lab.save(made.run(seed, T=T, optimizer=slow), made.record(700 - 2.0 * T), **made.SOURCE)
+        lab.save(made.run(5, T=T), made.record(2.0 * T), **made.SOURCE)
+    lab.save(made.recall(0), made.record(accuracy=True), **made.SOURCE)
+    workspace = Workspace(lab.path, tmp_path / "results")
+    first = VIEW.draw(workspace, LawsState(), figures.LIGHT)
+    assert not first.problem
+    assert first.state.law == "C * T**a"
+    assert "learning_rate = 0.0001" in first.state.where
+    assert "pools" not in str(first.text)
+    assert len(first.tables["points"]["T"]) == 9
+    assert np.std(first.tables["points"]["residual"]) < 0.1, "the planted law, and not a mixture"
+    both = VIEW.draw(workspace, LawsState(where="task = 'single-location'"), figures.LIGHT)
+    assert "This law pools 2 kinds of runs, which differ in learning_rate." in str(both.text)

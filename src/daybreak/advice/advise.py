@@ -1,5 +1,6 @@
 """All advice for a setting in one answer."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -7,6 +8,9 @@ from typing import Any, final
 
 from daybreak.advice.options import Option, options, recommended
 from daybreak.advice.reference import Expected, Gain, Reference, Task
+from daybreak.training import Stop
+
+_BUDGET = 2  # times the expected plateau: intervals are about that wide
 
 
 @final
@@ -96,7 +100,7 @@ def advise(task: Task, setting: Mapping[str, int], width: int, reference: Refere
         options=found,
         recommended=best,
         why_not=_why_not(found, best),
-        command=_command(task, setting, width, best),
+        command=_command(task, setting, width, best, expected.steps),
         cautions=_cautions(task, reference, expected.steps),
     )
 
@@ -110,14 +114,23 @@ def _why_not(found: tuple[Option, ...], best: Option | None) -> tuple[str, ...]:
     )
 
 
-def _command(task: Task, setting: Mapping[str, int], width: int, best: Option | None) -> str:
+def _command(task: Task, setting: Mapping[str, int], width: int, best: Option | None, plateau: float) -> str:
     parts = [f"daybreak train {task}", *(f"--task.{name} {x}" for name, x in setting.items())]
     if width != 256:
         parts.append(f"--model.width {width}")
     if best is not None:
         parts.append(f"--task.{best.lever} {best.value:g}")
         parts += ["--schedule.name adaptive"] if best.schedule == "adaptive" else []
+    steps = _BUDGET * plateau / (1 if best is None else best.gains[0].factor)
+    if steps > Stop.budget:
+        parts.append(f"--stop.budget {_rounded_up(steps)}")
     return " ".join(parts)
+
+
+def _rounded_up(number: float) -> int:
+    """To two digits that are not zero."""
+    unit = 10 ** (int(math.log10(number)) - 1)
+    return math.ceil(number / unit) * unit
 
 
 def _cautions(task: Task, reference: Reference, steps: float) -> tuple[str, ...]:

@@ -1,6 +1,7 @@
 """Write tables to files, one part at a time: a lab may be larger than memory."""
 
 import json
+import logging
 import math
 from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
@@ -13,6 +14,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from daybreak.lab import Lab
+
+_log = logging.getLogger("daybreak.lab")
 
 
 def long_curves(lab: "Lab", names: Iterable[str]) -> Iterator["pa.Table"]:
@@ -27,7 +30,8 @@ def long_curves(lab: "Lab", names: Iterable[str]) -> Iterator["pa.Table"]:
     for name in names:
         try:
             columns = lab.columns_of(name)
-        except DamageError:  # reported and set aside already
+        except DamageError as error:
+            _log.warning(str(error))
             continue
         if columns is not None:
             steps = columns.pop("step")
@@ -41,14 +45,16 @@ def parameters(lab: "Lab", names: Iterable[str], folder: Path) -> list[str]:
     from safetensors import safe_open
 
     from daybreak.lab import DamageError
-    from daybreak.training import to_json
 
     written = []
     for name in names:
         try:
             saved = lab.load(name)
-            content, run = saved.kept("parameters"), to_json(saved.run)
-        except (DamageError, RequestError):  # damaged ones are reported already
+            content, run = saved.kept("parameters"), saved.settings  # whose task need not be known here
+        except DamageError as error:
+            _log.warning(str(error))
+            continue
+        except RequestError:  # it has kept none
             continue
         folder.mkdir(parents=True, exist_ok=True)
         file = folder / f"{name}.safetensors"

@@ -34,6 +34,7 @@ _IMPORTING = "<frozen importlib._bootstrap>"  # where frames of a running import
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; returns its exit code."""
+    _prepare_streams()
     try:
         with _no_interrupt_lost(), _stoppable():
             try:
@@ -50,13 +51,30 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except WorkError as error:
         return _fail(str(error), 1)
     except OSError as error:
-        what = f"{error.filename!r} cannot be used: {error.strerror}" if error.filename else str(error)
+        what = (
+            f"{error.filename!r} cannot be used: {error.strerror}" if error.filename else error.strerror or str(error)
+        )
         return _fail(f"{what.rstrip('.')}.", 1)
     except Exception as error:
         if os.environ.get("DAYBREAK_TRACEBACK"):
             raise
         return _fail(f"{type(error).__name__}: {error} (set DAYBREAK_TRACEBACK=1 to see where)", 1)
     return 0
+
+
+def _prepare_streams() -> None:
+    """Output that nobody takes (`>&-`) is dropped, and a character that the terminal does not have becomes a question mark."""
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name)
+        if stream is None:
+            nowhere = os.open(os.devnull, os.O_WRONLY)  # until the process ends
+            setattr(sys, name, io.TextIOWrapper(io.FileIO(nowhere, "w", closefd=False), "utf-8"))
+        elif isinstance(stream, io.TextIOWrapper) and not _is_unicode(stream):
+            stream.reconfigure(errors="replace")
+
+
+def _is_unicode(stream: Any) -> bool:
+    return (stream.encoding or "utf-8").lower().startswith("utf")
 
 
 @contextmanager
@@ -116,7 +134,7 @@ def _run(arguments: list[str]) -> None:
         verb = _parse(*arguments)
         answer = verb.answer()
         if verb.json:
-            print(json.dumps(answer.data, ensure_ascii=False, allow_nan=False))  # noqa: T201
+            print(json.dumps(answer.data, ensure_ascii=not _is_unicode(sys.stdout), allow_nan=False))  # noqa: T201
         else:
             answer.show(_console())
         if answer.failure is not None:
@@ -218,5 +236,6 @@ def _fail(sentence: str, code: int) -> int:
     if sys.stderr.isatty():
         width = max(shutil.get_terminal_size().columns, 40)
         text = textwrap.fill(text, width, break_long_words=False, break_on_hyphens=False)
-    print(text, file=sys.stderr)  # noqa: T201
+    with suppress(OSError):  # nobody can be told
+        print(text, file=sys.stderr, flush=True)  # noqa: T201
     return code

@@ -47,10 +47,10 @@ class List:
             self._show_rows(console, runs)
         which = "" if self.where is None else " for which the condition holds"
         message = listing.summary([row["outcome"] for row in data["runs"]], which)
-        message += "." if runs.num_rows else f" in {self.lab}."
+        message += "." if runs.num_rows else f" in lab {str(self.lab)!r}."
         console.print(message, markup=False, highlight=False)
         for x in data["damaged"]:
-            label = "Damaged and set aside" if (Path(x["folder"]) / "why.txt").exists() else "Left out"
+            label = "Damaged and set aside" if Path(x["folder"]).parent.name == "damaged" else "Left out"
             console.print(f"{label}: {plain(x['folder'])} ({plain(x['why'])})", highlight=False)
 
     def _show_rows(self, console: Console, runs: "pa.Table") -> None:
@@ -144,3 +144,9 @@ class Runs:
     def answer(self) -> Answer:
         """List, show, export or delete."""
         return self.action.answer()
+
+
+def chosen(options: list[str]) -> tuple[type, str, list[str]]:
+    """What reads the options, the command so far, and the options. Without the name of an action they are those of `list`."""
+    lists = options and options[0].startswith("-") and options[0] not in ("-h", "--help")
+    return Runs, "daybreak runs", ["list", *options] if lists else options

@@ -241,8 +241,9 @@ def _show_plan(console: Console, data: dict) -> None:
         console.print(f"and {len(cohorts) - _ROWS:,} shorter ones", highlight=False)
     expected = data["seconds_expected"] if data["expected_by"] else None
     duration = how_long(expected, data["seconds_at_most"], data["expected_by"])
+    limit = ", if every run uses its whole budget" if "at most" in duration else ""
     console.print(
-        f"{duration[0].upper()}{duration[1:]}, if every run uses its whole budget. Estimated by counting operations, at "
+        f"{duration[0].upper()}{duration[1:]}{limit}. Estimated by counting operations, at "
         f"{speed / 1e9:.0f} GFLOP/s for each worker (a matrix product, measured now), "
         f"and {_COMPILING} s for each of {data['programs']:,} programs to compile.",
         highlight=False,

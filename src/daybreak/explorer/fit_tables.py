@@ -1,7 +1,7 @@
 """Tables that a law can be fitted to: the runs of a lab, and the measurements of studies."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any, final
 
 import numpy as np
@@ -9,13 +9,18 @@ from numpy.typing import NDArray
 
 from daybreak import measure
 from daybreak.errors import RequestError
+from daybreak.explorer import filters
 from daybreak.explorer.measurements import Measurement, measurements, reads
 from daybreak.explorer.view import Columns
 from daybreak.explorer.workspace import Workspace, columns
 from daybreak.lab import index
 from daybreak.lab.reading import laws
+from daybreak.lab.reading.groups import Group, differing, groups
+from daybreak.lab.reading.published import published
 from daybreak.measure import Law
+from daybreak.models import MODELS
 from daybreak.studies.results import StudyResult
+from daybreak.training import Optimizer, Schedule, Stop
 
 LAB = "lab"
 CONFIGURATION = "configuration"
@@ -82,19 +87,48 @@ def find(offered: Mapping[str, Source], name: str) -> str:
 
 
 def _lab_source(workspace: Workspace) -> Source | None:
-    """The runs of the lab, with the largest law that can be fitted to those of one task."""
+    """The runs of the lab, with the largest law that can be fitted to those of one kind, and the filter that chooses these."""
     try:
         runs = laws.table(workspace.lab)
     except RequestError:
         return None
-    same = laws.select(runs, runs["task"] == runs["task"][0])
-    where = f"task = '{runs['task'][0]}'" if np.unique(runs["task"]).size > 1 else ""
-    one = Measurement("", "plateau", "plateau", where=where)
-    powers = [f"C * {name}**a" for name in _varying(same)]
-    for form in (laws.default_form(same), *powers, "C"):
-        if form is not None and _fits(form, same):
-            return Source(f"lab: runs of {workspace.lab.path}", form, f"{len(runs['id']):,} runs", None, one)
+    for kind in groups(runs, _of_the_task(runs)):
+        paper = published(kind.runs)
+        free = _of_the_task(runs) if paper is None else tuple(paper.exponents)
+        powers = [f"C * {name}**a" for name in _varying(kind.runs)]
+        for form in (laws.default_form(kind.runs), *powers, "C"):
+            if form is None:
+                continue
+            for group in groups(runs, {*free, *laws.columns(form, runs)}):
+                if group.runs["id"][0] in kind.runs["id"] and _fits(form, group.runs) and _chooses(group, runs):
+                    one = Measurement("", "plateau", "plateau", where=group.where)
+                    return Source(f"lab: runs of {workspace.lab.path}", form, f"{len(runs['id']):,} runs", None, one)
     return None
+
+
+def _of_the_task(runs: Columns) -> tuple[str, ...]:
+    """Numeric settings that differ between runs and are not those of a built-in model or of training."""
+    kinds = (*MODELS.values(), Optimizer, Schedule, Stop)
+    others = {"batch", *(x.name for kind in kinds for x in fields(kind))}
+    return tuple(x for x in _varying(runs) if x not in others)
+
+
+def _chooses(group: Group, runs: Columns) -> bool:
+    """Whether the filter of the page, whose language is not SQL, can choose this group."""
+    try:
+        kept = filters.rows(group.where, list(runs), count(runs), lambda name: runs[name].tolist())
+    except RequestError:
+        return False
+    return bool(np.array_equal(runs["id"][kept], group.runs["id"]))
+
+
+def pooled(source: Source, form: str, rows: Columns) -> tuple[int, tuple[str, ...]]:
+    """How many kinds of runs a law of the lab pools, and the settings in which they differ that it does not contain."""
+    if source.study is not None:
+        return 1, ()
+    paper = published(rows)
+    found = groups(rows, {*(() if paper is None else paper.exponents), *laws.columns(form, rows)})
+    return len(found), differing(found)
 
 
 def _fits(form: str, runs: Columns) -> bool:
@@ -110,7 +144,9 @@ def fit_table(workspace: Workspace, source: Source) -> FitTable:
     """The table of a source."""
     if source.study is None:
         runs = laws.table(workspace.lab)
-        settings = _varying(laws.select(runs, runs["task"] == runs["task"][0]))
+        offered = source.measurement.where
+        task = runs["task"][filters.rows(offered, list(runs), count(runs), lambda name: runs[name].tolist())][0]
+        settings = _varying(laws.select(runs, runs["task"] == task))
     else:
         table = columns(source.study.tables[source.measurement.table])
         rows = count(table)

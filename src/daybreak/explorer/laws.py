@@ -12,7 +12,18 @@ from daybreak.errors import RequestError
 from daybreak.explorer import figures, filters
 from daybreak.explorer.controls import Menu, Text
 from daybreak.explorer.figures import Figure, Palette
-from daybreak.explorer.fit_tables import CONFIGURATION, FitTable, Source, censored, count, find, fit, fit_table, sources
+from daybreak.explorer.fit_tables import (
+    CONFIGURATION,
+    FitTable,
+    Source,
+    censored,
+    count,
+    find,
+    fit,
+    fit_table,
+    pooled,
+    sources,
+)
 from daybreak.explorer.measurements import reads
 from daybreak.explorer.parts import commands, facts, number, table, two_lines
 from daybreak.explorer.view import Columns, Drawing, View
@@ -237,6 +248,7 @@ def _law_text(chosen: _Chosen, paper: Published | None) -> Any:
     return [
         html.P([html.Strong("Measured: "), f"{source.measurement.what}, in {chosen.unit}."], className="measured"),
         html.P(source.about, className="about"),
+        *_caution(chosen),
         table(["", "fitted", "95 %"], rows, law.form),
         facts(
             [
@@ -252,6 +264,16 @@ def _law_text(chosen: _Chosen, paper: Published | None) -> Any:
             ]
         ),
     ]
+
+
+def _caution(chosen: _Chosen) -> list[Any]:
+    """What to know about a law that describes several kinds of runs at once, and so none of them."""
+    kinds, apart = pooled(chosen.source, chosen.state.law, chosen.rows)
+    if kinds == 1:
+        return []
+    names = ", ".join(apart) or "task and model"
+    text = f"This law pools {kinds} kinds of runs, which differ in {names}. Choose one kind with “Only rows with”."
+    return [html.P(text, className="next")]
 
 
 def _options(offered: Mapping[str, Source]) -> list[dict[str, Any]]:

@@ -232,9 +232,11 @@ def _stamps(runs: Path) -> dict[str, str]:
 
 
 def stamp(path: str) -> str:
-    """Size and time of a regular file, to compare; empty if there is none."""
+    """Size and time of a regular file, to compare; empty if there is none, a word if that is not ours to know."""
     try:
         status = os.stat(path)  # noqa: PTH116  (three for each of thousands of runs: a Path would cost more than the call)
+    except PermissionError:
+        return "forbidden"
     except OSError:
         return ""
     return f"{status.st_size}:{status.st_mtime_ns}" if stat.S_ISREG(status.st_mode) else ""

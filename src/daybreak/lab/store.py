@@ -25,6 +25,7 @@ called `open`, also writes the index and sets damaged folders aside. Two labs me
 
 import json
 import logging
+import os
 import time
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -419,7 +420,7 @@ class Lab:
         return self.is_done(run.id) and self.has(run)
 
     def _has_begun(self, name: str) -> bool:
-        return any((self._runs / name / file).exists() for file in (RUN, RESULT))
+        return any(os.path.exists(self._runs / name / file) for file in (RUN, RESULT))  # noqa: PTH110  (False where it is forbidden)
 
     def _has(self, name: str) -> bool:
         try:
@@ -437,7 +438,9 @@ class Lab:
         except NewerError as error:
             raise RequestError(f"run {name} of lab {str(self.path)!r} cannot be read: {error}.") from None
         except DamageError as error:
-            raise DamageError(self._report(name, str(error))) from None
+            raise DamageError(
+                self._report(name, str(error), log=self._writing)
+            ) from None  # a reader is told by the error
 
     def _row_of(self, name: str) -> RunFolder | str | None:
         """A run's folder for the index; one that cannot be read is reported, and left out if it stays where it is."""
@@ -449,16 +452,18 @@ class Lab:
             self._report(name, str(error))
             return str(error) if self.is_done(name) else None
         except (NewerError, OSError) as error:
-            _log.warning("run %s of lab %s is left out: %s", name, self.path, error)
-            return str(error)
+            why = (isinstance(error, OSError) and error.strerror) or str(error)
+            _log.warning("run %s of lab %r is left out: %s", name, str(self.path), why)
+            return why
 
-    def _report(self, name: str, why: str) -> str:
-        """Log that a run is damaged, and set it aside when writing; returns the sentence."""
+    def _report(self, name: str, why: str, *, log: bool = True) -> str:
+        """Log that a run is damaged, if asked to, and set it aside when writing; returns the sentence."""
         where = (
             self._set_aside(name, why) if self._writing else "the next command that trains into this lab sets it aside"
         )
         sentence = f"run {name} of lab {str(self.path)!r} is damaged: {why}; {where}."
-        _log.warning(sentence)
+        if log:
+            _log.warning(sentence)
         return sentence
 
     def _set_aside(self, name: str, why: str) -> str:

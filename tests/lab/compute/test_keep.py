@@ -12,8 +12,10 @@ from safetensors.numpy import load_file
 from daybreak.cli import main
 from daybreak.errors import RequestError
 from daybreak.lab import DamageError, Lab
+from daybreak.lab._files import sha256
 from daybreak.lab.compute.driver import train_missing
 from daybreak.lab.compute.inline import InlineExecutor
+from daybreak.lab.result import seal
 from daybreak.training import Stop
 from tests.lab.compute.sweeping import RUNS, carry_out, measurements
 
@@ -136,3 +138,24 @@ def test_the_command_shows_maps_and_exports_parameters(kept: Path, undisturbed: 
     ):
         assert main(["runs", *line, "--lab", str(undisturbed)]) == 2
         assert sentence in capsys.readouterr().err
+
+
+def test_parameters_of_a_task_that_is_not_known_here_are_exported(kept: Path, tmp_path: Path, caplog) -> None:
+    """A reader loads no file that a lab names, and needs none for this."""
+    lab = Lab(shutil.copytree(kept, tmp_path / "lab"))
+    settings = json.loads((lab.path / "runs" / RUN.id / "run.json").read_text())
+    settings["task"]["name"] = "needle"
+    asked = json.dumps(settings, sort_keys=True, separators=(",", ":")).encode()
+    name = sha256(asked)[:16]
+    folder = (lab.path / "runs" / RUN.id).rename(lab.path / "runs" / name)
+    (folder / "run.json").write_bytes(asked)
+    document = json.loads((folder / "result.json").read_text())
+    document |= {"id": name, "files": document["files"] | {"run.json": sha256(asked)}}
+    (folder / "result.json").write_bytes(seal({key: x for key, x in document.items() if key != "sha256"}))
+    out = tmp_path / "out"
+    assert main(["runs", "export", "--parameters", str(out), "--lab", str(lab.path)]) == 0
+    assert json.loads((out / f"{name}.json").read_text())["task"]["name"] == "needle"
+    assert load_file(out / f"{name}.safetensors").keys() == {"a", "W"}
+    (folder / "parameters.safetensors").write_bytes(b"x")
+    assert main(["runs", "export", "--parameters", str(out), "--lab", str(lab.path)]) == 2
+    assert "parameters.safetensors is not what was written" in caplog.text

@@ -207,7 +207,7 @@ def prior(lab: "Lab", run: Mapping[str, Any], form: str | None = None) -> LawPri
         rows &= np.array([_alike(x, own.get(name)) for x in runs[name].tolist()])
     if not rows.any():
         which = f"in {', '.join(free)} or the seed" if free else "in the seed"
-        hint = "" if free else " No published law covers this run: --law gives one."
+        hint = "" if free or form is not None else " No published law covers this run: --law gives one."
         raise RequestError(f"the lab has no other finished run that differs only {which}: train one first.{hint}")
     others = select(runs, rows)
     apart = [name for name in free if _varies(np.append(others[name], own[name]))]
