@@ -17,8 +17,9 @@ from daybreak.lab import _parquet
 
 Curves = dict[str, NDArray[np.floating]]
 
-_NAME = re.compile(r"[a-z][a-z_]*(?<!_)")
-_COLUMN = re.compile(rf"({_NAME.pattern})((?:_[1-9]\d*)*)")
+_NAME = re.compile(r"[a-z][a-z0-9]*(?:_+[a-z][a-z0-9]*)*")  # a word that is a number is the place in an array
+COLUMN = re.compile(rf"({_NAME.pattern})((?:_[1-9]\d*)*)")
+"""A name of a column: of a curve, and of the place in an array."""
 
 
 def columns(steps: NDArray[np.integer], curves: Curves) -> dict[str, NDArray]:
@@ -31,11 +32,18 @@ def columns(steps: NDArray[np.integer], curves: Curves) -> dict[str, NDArray]:
     return columns
 
 
+def check_name(name: str) -> None:
+    """Refuse a name that a curve cannot have."""
+    if not _NAME.fullmatch(name) or name == "step":
+        raise ValueError(
+            f"a curve cannot be called {name!r}: lower-case words between _ only, that start with a letter, and not 'step'."
+        )
+
+
 def encode(steps: NDArray[np.integer], curves: Curves) -> bytes:
     """A Parquet file of the curves, in single precision."""
     for name in curves:
-        if not _NAME.fullmatch(name) or name == "step":
-            raise ValueError(f"a curve cannot be called {name!r}: lower-case letters and single words between _ only.")
+        check_name(name)
     sink = pa.BufferOutputStream()
     # Short columns of noise: a dictionary, statistics or a slower compression would take time and save no space.
     parquet.write_table(
@@ -59,9 +67,14 @@ def decode(content: bytes) -> tuple[NDArray[np.int64], Curves]:
     """Steps and curves from a Parquet file, arrays restored. Columns that are no part of an array are curves of that name."""
     columns = plain(content)
     steps = columns.pop("step")
+    return steps, joined(columns)
+
+
+def joined(columns: dict[str, NDArray]) -> Curves:
+    """Plain columns as curves, arrays restored."""
     parts: dict[str, dict[tuple[int, ...], str]] = {}
     for column in columns:
-        match = _COLUMN.fullmatch(column)
+        match = COLUMN.fullmatch(column)
         name, numbers = (match[1], match[2].split("_")[1:]) if match else (column, [])
         parts.setdefault(name, {})[tuple(int(i) - 1 for i in numbers)] = column
     curves: Curves = {}
@@ -70,10 +83,9 @@ def decode(content: bytes) -> tuple[NDArray[np.int64], Curves]:
         if whole is None:
             curves |= {column: np.asarray(columns[column], np.float32) for column in places.values()}
         else:
-            curves[name] = np.stack([columns[places[x]] for x in np.ndindex(whole)], 1, dtype=np.float32).reshape(
-                steps.size, *whole
-            )
-    return steps, curves
+            parts_of = np.stack([columns[places[x]] for x in np.ndindex(whole)], 1, dtype=np.float32)
+            curves[name] = parts_of.reshape(len(parts_of), *whole)
+    return curves
 
 
 def _shape(places: Collection[tuple[int, ...]]) -> tuple[int, ...] | None:
