@@ -97,7 +97,10 @@ def _no_interrupt_lost() -> Iterator[None]:
 
 @contextmanager
 def _no_import_interrupted() -> Iterator[None]:
-    """A Ctrl-C that arrives while a module is imported is sent again a moment later: interrupted, NumPy crashes."""
+    """A Ctrl-C that arrives while a module is imported is sent again a moment later: interrupted, NumPy crashes.
+
+    What a batch system sends before it kills (SIGTERM) counts as a Ctrl-C: the step that was reached is saved.
+    """
     before = signal.getsignal(signal.SIGINT)
     if current_thread() is not main_thread() or before is not signal.default_int_handler:  # ignored, as by nohup
         yield
@@ -110,9 +113,11 @@ def _no_import_interrupted() -> Iterator[None]:
             raise KeyboardInterrupt
 
     signal.signal(signal.SIGINT, handle)
+    terminate = signal.signal(signal.SIGTERM, lambda *_: os.kill(os.getpid(), signal.SIGINT))
     try:
         yield
     finally:
+        signal.signal(signal.SIGTERM, terminate)
         signal.signal(signal.SIGINT, before)
 
 
