@@ -14,9 +14,7 @@ This is the public page: what a program needs is a name below, or an attribute o
 A package is imported at its first use. So `import daybreak` and `daybreak --help` do not load JAX.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
-
+TYPE_CHECKING = False  # `typing` is not imported for it: a Ctrl-C in that time would end in a traceback
 if TYPE_CHECKING:
     from daybreak import lab as lab
     from daybreak import measure as measure
@@ -31,7 +29,9 @@ __version__ = "0.2.0"
 __all__ = ["RequestError", "WorkError", "__version__", "lab", "measure", "models", "tasks", "theory", "training"]
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
+    from importlib import import_module
+
     if name not in __all__:
         raise AttributeError(f"module 'daybreak' has no attribute {name!r}")
     if name in ("RequestError", "WorkError"):

@@ -203,3 +203,21 @@ def test_an_answer_where_the_terminal_is_not_utf8(line: str, tmp_path: Path) -> 
     assert b"UnicodeEncodeError" not in done.stderr
     assert done.returncode == (2 if line == "théorie" else 0)
     assert ("--json" not in line) or json.loads(text)["id"] == runs[0].id
+
+
+def test_what_a_batch_system_sends_counts_as_ctrl_c(tmp_path: Path) -> None:
+    code = """
+import os, time
+from daybreak.cli.doctor import Doctor
+
+def answer(self):
+    os.kill(os.getpid(), signal.SIGTERM)
+    time.sleep(100)
+
+Doctor.answer = answer
+sys.exit(main(["doctor"]))
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", HEED + code], cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False
+    )
+    assert (done.returncode, done.stderr) == (130, INTERRUPTED)

@@ -50,10 +50,17 @@ def _unknown(words: list[str], subcommands: list[str], help_text: Callable[[], s
     word = words[0]
     if not word.startswith("-"):
         return f"{word!r} is not expected here{_perhaps(word, subcommands)}"
-    known = _OPTION.findall(help_text())
+    known = [x for x in _OPTION.findall(help_text()) if x != "--help"]
     if word in known:
         return f"option {word} stands in the wrong place: options follow the name of what they belong to"
-    return f"there is no option {word}{_perhaps(word, known)}"
+    part, dot, _ = word.rpartition(".")
+    inside = [x for x in known if dot and x.rpartition(".")[0] == part]
+    if not inside:
+        return f"there is no option {word}{_perhaps(word, known)}"
+    near = nearest(
+        word.rpartition(".")[2], [x.rpartition(".")[2] for x in inside]
+    )  # the part before the dot is not alike by chance
+    return f"there is no option {word}" + (f". Perhaps you meant {part}.{near}" if near else "")
 
 
 def _value_fault(text: str) -> str:

@@ -53,9 +53,10 @@ def _why(message: str, columns: list[str]) -> str:
     unknown = _UNKNOWN.search(message)
     if unknown is None:
         # DuckDB's message: what is wrong, an empty line, then the place in a text that the user did not write.
-        return " ".join(message.partition("\n\n")[0].split()).rstrip(".!")
+        first = " ".join(message.partition("\n\n")[0].split())
+        return re.sub(r"""^[\w ]+ Error: | Did you mean "[^"]*"\?$""", "", first).rstrip(".!")
     near = nearest(unknown[1], columns)
-    hint = f"perhaps you meant {near!r}" if near else f"there are {', '.join(columns)}"
+    hint = f"perhaps you meant {near!r}" if near else f"a text has single quotes, and there are {', '.join(columns)}"
     return f"there is no column {unknown[1]!r}; {hint}"
 
 
