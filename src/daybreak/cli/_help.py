@@ -9,7 +9,7 @@ VERBS = {
     "theory": "Plateau of the toy model (paper A): by its gradient flow, and by closed forms.",
     "train": "Train networks, several seeds at once, until they emerge. Interrupted or killed, the same command goes on.",
     "sweep": "Train all runs of a sweep file that the lab does not have yet. Interrupted or killed, the same command goes on.",
-    "runs": "The runs of a lab: list them, show one, import curves from a file, export them, delete some.",
+    "runs": "The runs of a lab: list them, show one, export them, import curves from a file, delete some.",
     "fit": "Fit a power law to the plateaus of a lab: exponents with intervals, compared with the paper's law.",
     "forecast": "Forecast when a run emerges, before its loss moves: a step with an 80 % interval, or why there is not enough evidence.",
     "watch": "Watch training that is not ours: the forecast of a file of curves or of an observed run, while it grows.",

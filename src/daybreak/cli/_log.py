@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import tyro
 
+from daybreak.cli._answer import check_new_folder
+
 if TYPE_CHECKING:
     from daybreak.lab import Lab
     from daybreak.lab.compute.state import State
@@ -26,7 +28,11 @@ def trackers(log: Sequence[str]) -> "list[Tracker]":
     """The trackers that were asked for; refuses one that is not there."""
     from daybreak.watch.trackers import Tracker
 
-    return [Tracker(text) for text in log]
+    opened = [Tracker(text) for text in log]
+    for one in opened:
+        if one.folder is not None:
+            check_new_folder("log", one.folder)
+    return opened
 
 
 @contextmanager
@@ -49,6 +55,10 @@ def logging(
                     one.log(name, settings[name], there, status.step)
 
     try:
+        for one in opened:
+            for run in runs:
+                if one.folder is None:
+                    one.open(run.id, settings[run.id])
         yield change if opened else on_change
         for one in opened:
             for run in runs:

@@ -155,7 +155,7 @@ class Export:
 @final
 @dataclass(frozen=True)
 class Runs:
-    """The runs of a lab: list them, show one, import curves from a file, export them, delete some.
+    """The runs of a lab: list them, show one, export them, import curves from a file, delete some.
 
     Example: daybreak runs list --lab lab
     """
@@ -163,8 +163,8 @@ class Runs:
     action: Annotated[
         Annotated[List, tyro.conf.subcommand("list")]
         | Annotated[Show, tyro.conf.subcommand("show")]
-        | Annotated[Import, tyro.conf.subcommand("import")]
         | Annotated[Export, tyro.conf.subcommand("export")]
+        | Annotated[Import, tyro.conf.subcommand("import")]
         | Annotated[Delete, tyro.conf.subcommand("delete")],
         tyro.conf.arg(name=""),
     ] = List()
@@ -175,7 +175,7 @@ class Runs:
         return self.action.json
 
     def answer(self) -> Answer:
-        """List, show, import, export or delete."""
+        """List, show, export, import or delete."""
         return self.action.answer()
 
 

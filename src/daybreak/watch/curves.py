@@ -183,10 +183,19 @@ def _flat(value: Any, name: str = "") -> dict[str, Any]:
 
 
 def _numbers(values: list[Any]) -> NDArray:
-    """Numbers as floats, NaN for what is missing; other things as they are."""
-    if any(isinstance(x, str) for x in values):
+    """Numbers as floats, NaN for what is missing; a column that is mostly text as it is. One broken cell does not lose a column."""
+    numbers = [_number(x) for x in values]
+    there = sum(x is not None for x in values)
+    if 2 * sum(x is not None for x in numbers) <= there and any(isinstance(x, str) for x in values):
         return np.array(values, object)
-    return np.array([x if isinstance(x, int | float) else np.nan for x in values], np.float64)
+    return np.array([np.nan if x is None else x for x in numbers], np.float64)
+
+
+def _number(value: Any) -> float | None:
+    try:
+        return float(value) if isinstance(value, int | float | str) else None
+    except (ValueError, OverflowError):
+        return None
 
 
 def _table(path: Path, raw: Mapping[str, NDArray], step: str | None) -> FileCurves:

@@ -1,8 +1,8 @@
 """TensorBoard's event files, read and written: scalars only.
 
 A file is a sequence of records: length, its checksum, data, their checksum. The data are an `Event` in the wire format of protocol
-buffers. That is two short formats. The package `tensorboard` reads them too, with a web server, gRPC and a compiled part: 60 MB and
-more to install for what is on this page, so it is not needed here.
+buffers. Both formats are short. The package `tensorboard` reads them too, but brings a web server, gRPC and a compiled part for
+what is on this page; so it is not needed here.
 """
 
 import os
@@ -49,7 +49,7 @@ def checksum(data: bytes) -> int:
 
     Example:
         >>> hex(checksum(b"123456789"))  # of the CRC 0xe3069283
-        '0xc78ab6e5'
+        '0xc78ab0e5'
     """
     table, crc = _table(), 0xFFFFFFFF
     for byte in data:

@@ -1,12 +1,17 @@
 """Where our runs can be logged while they train: TensorBoard, and trackers that are installed. None is imported before it is asked for."""
 
+import logging
+import sys
 from collections.abc import Callable, Mapping
+from contextlib import redirect_stdout, suppress
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple, final
 
 from daybreak.errors import RequestError, nearest
+
+_log = logging.getLogger("daybreak.watch")
 
 Log = Callable[[Mapping[str, float], int], None]
 """Takes numbers by name, and the step."""
@@ -32,8 +37,15 @@ def _wandb(project: str, run: str, settings: Mapping[str, Any]) -> Opened:
 
 
 def _trackio(project: str, run: str, settings: Mapping[str, Any]) -> Opened:
-    opened = import_module("trackio").init(project=project, name=run, config=dict(settings))
-    return Opened(lambda values, step: opened.log(dict(values), step=step), opened.finish)
+    module = import_module("trackio")
+    opened = module.init(project=project, name=run, config=dict(settings))
+
+    def close() -> None:
+        opened.finish()
+        with suppress(RuntimeError):
+            module.finish()  # otherwise it ends, and prints, when Python does
+
+    return Opened(lambda values, step: opened.log(dict(values), step=step), close)
 
 
 def _mlflow(experiment: str, run: str, settings: Mapping[str, Any]) -> Opened:
@@ -79,23 +91,49 @@ class Tracker:
             raise RequestError(
                 f"log = {text!r} is not allowed: the package {name!r} is not installed. 'pip install {name}' does it."
             )
-        if name == "tensorboard" and Path(target).exists() and not Path(target).is_dir():
-            raise RequestError(f"log = {text!r} is not allowed: {target!r} is a file, and a folder is needed.")
-        self._open, self._target = TRACKERS[name], target
+        self.folder = Path(target) if name == "tensorboard" else None
+        self._name, self._text, self._target = name, text, target
         self._runs: dict[str, Opened] = {}
         self._last: dict[str, int] = {}
+        self._silent = False  # it failed: training goes on without it
+
+    def open(self, run: str, settings: Mapping[str, Any]) -> None:
+        """Open a run, if it is not open yet.
+
+        Raises:
+            RequestError: the tracker refuses; before any training that is better than later.
+        """
+        if run in self._runs:
+            return
+        try:
+            with redirect_stdout(sys.stderr):  # some print, and stdout is for the answer
+                self._runs[run] = TRACKERS[self._name](self._target, run, settings)
+        except Exception as error:
+            raise RequestError(f"log = {self._text!r} cannot be opened: {_first_line(error)}.") from None
 
     def log(self, run: str, settings: Mapping[str, Any], values: Mapping[str, float], step: int) -> None:
-        """Log a row of a run, if its step is later than that of its last one."""
-        if step <= self._last.get(run, -1):
+        """Log a row of a run, if its step is later than that of its last one. A tracker that fails gets no more rows."""
+        if self._silent or step <= self._last.get(run, -1):
             return
-        if run not in self._runs:
-            self._runs[run] = self._open(self._target, run, settings)
-        self._runs[run].log(values, step)
+        try:
+            self.open(run, settings)
+            with redirect_stdout(sys.stderr):
+                self._runs[run].log(values, step)
+        except Exception as error:  # of any package: it must not end a training
+            self._silent = True
+            _log.warning("Nothing more is logged to %s, and training goes on: %s.", self._text, _first_line(error))
         self._last[run] = step
 
     def close(self) -> None:
         """End all runs."""
-        for opened in self._runs.values():
-            opened.close()
+        with redirect_stdout(sys.stderr):
+            for opened in self._runs.values():
+                try:
+                    opened.close()
+                except Exception as error:
+                    _log.warning("%s could not be closed: %s.", self._text, _first_line(error))
         self._runs.clear()
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error).strip().splitlines() or [type(error).__name__])[0].rstrip(".")
