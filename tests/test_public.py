@@ -1,11 +1,14 @@
 """The public page `daybreak/__init__.py`, and what the wheel is made of."""
 
+import re
 import subprocess
 import sys
+import tomllib
 import zipfile
 from pathlib import Path
 
 import daybreak
+from tests.compat import VERSIONS
 
 ROOT = Path(__file__).parent.parent
 
@@ -33,3 +36,22 @@ def test_the_wheel_has_the_version_of_the_package_and_its_types(tmp_path: Path) 
     assert wheel.name == f"daybreak-{daybreak.__version__}-py3-none-any.whl"
     assert "daybreak/py.typed" in zipfile.ZipFile(wheel).namelist()
     assert f"version: {daybreak.__version__}\n" in (ROOT / "CITATION.cff").read_text()
+
+
+def test_the_versions_of_python_are_the_same_everywhere() -> None:
+    """Those that `make compat` tests are those that the package and the page on installing name."""
+    pyproject = (ROOT / "pyproject.toml").read_text()
+    named = re.findall(r'"Programming Language :: Python :: (3\.\d+)"', pyproject)
+    assert tuple(named) == VERSIONS
+    assert f'requires-python = ">={VERSIONS[0]}"' in pyproject
+    page = (ROOT / "docs" / "install.md").read_text()
+    assert f"Python {', '.join(VERSIONS[:-1])} or {VERSIONS[-1]}" in page
+    assert {x.rpartition(".")[0] for x in re.findall(r"\b3\.\d+\.\d+\b", page)} == {*VERSIONS}
+    assert f"{sys.version_info.major}.{sys.version_info.minor}" in VERSIONS
+
+
+def test_the_page_on_installing_names_every_extra_and_the_wheel_of_this_version() -> None:
+    page = (ROOT / "docs" / "install.md").read_text()
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+    assert {*re.findall(r"^\| `(\w+)` \|", page, re.MULTILINE)} == extras.keys()
+    assert {*re.findall(r"daybreak-(\d+\.\d+\.\d+)", page)} == {daybreak.__version__}

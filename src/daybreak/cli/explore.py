@@ -52,7 +52,8 @@ class Explore:
             from daybreak.explorer import Workspace, explorer, listen, serve, warm
         except ImportError as error:
             raise RequestError(
-                f"explore is not possible: {error.name} is not installed. Install it with pip install 'daybreak[explorer]'."
+                f"explore is not possible: {error.name} is not installed. Install Daybreak with its extra 'explorer', or "
+                "pip install dash waitress."
             ) from None
         with listen(self.host, self.port) as at:
             shown = f"[{self.host}]" if ":" in self.host else self.host

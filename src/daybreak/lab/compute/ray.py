@@ -43,7 +43,7 @@ class RayExecutor:
             import ray  # pyright: ignore[reportMissingImports]
         except ImportError:
             raise RequestError(
-                "executor = 'ray' needs Ray, which is not installed: pip install 'daybreak[ray]'."
+                "executor = 'ray' needs Ray, which is not installed. Install Daybreak with its extra 'ray', or pip install ray."
             ) from None
         self._ray: Any = ray
         self._address, self._workers, self._threads, self._gpus = address, workers, threads, gpus
