@@ -4,7 +4,7 @@ BIN := .venv/bin
 READY := .venv/.ready
 DEVELOP := .venv/.develop
 
-.PHONY: demo test lint bench docs lock clean
+.PHONY: demo test lint bench docs site lock clean
 
 demo: $(READY)  ## the tour: laws of the toy model next to the paper's, with pictures in demo/
 	$(BIN)/daybreak demo
@@ -31,12 +31,15 @@ bench: $(DEVELOP)  ## ratios against a peer or a limit, measured in one run
 docs: $(DEVELOP)  ## write the generated pages again
 	$(BIN)/python docs/generate.py
 
+site: $(DEVELOP)  ## the site of docs/ in site/, with every link checked; open site/index.html
+	$(BIN)/python docs/build_site.py
+
 lock:  ## resolve the versions that pyproject.toml allows, and write them to both locks
 	rm -rf .venv && $(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --upgrade pip
 	$(BIN)/python -m pip install --quiet hatchling editables -e '.[explorer]'
 	$(BIN)/python -m pip freeze --exclude-editable --exclude pip > requirements.lock
-	$(BIN)/python -m pip install --quiet -e '.[dev,explorer,ray]'
+	$(BIN)/python -m pip install --quiet -e '.[dev,docs,explorer,ray]'
 	$(BIN)/python -m pip freeze --exclude-editable --exclude pip > requirements-dev.lock
 
 $(READY): requirements.lock pyproject.toml
@@ -51,5 +54,5 @@ $(DEVELOP): $(READY) requirements-dev.lock
 	@touch $@
 
 clean:
-	rm -rf .venv build dist demo .pytest_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf .venv build dist demo site .pytest_cache .ruff_cache .hypothesis .import_linter_cache
 	find src tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +

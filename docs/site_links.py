@@ -1,0 +1,75 @@
+"""What is wrong with the pages of a built site: links and anchors that lead nowhere, other hosts, lists and tables that are no lists or tables."""
+
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+_LOADED = {
+    "img": "src",
+    "script": "src",
+    "iframe": "src",
+    "source": "src",
+}  # what a browser fetches without being asked
+
+
+class _Page(HTMLParser):
+    """Ids, links and fetched addresses of a page, and lines of Markdown that were not understood."""
+
+    def __init__(self, path: Path):
+        super().__init__()
+        self.ids: set[str] = set()
+        self.links: list[str] = []
+        self.loaded: list[str] = []
+        self.raw: list[str] = []
+        self._paragraph = False
+        self.feed(path.read_text(encoding="utf-8"))
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """Note what a tag names."""
+        found = {name: value or "" for name, value in attrs}
+        self.ids |= {found[name] for name in ("id", "name") if name in found}
+        self._paragraph = tag == "p" or (self._paragraph and tag not in ("pre", "code"))
+        if tag == "a" and "href" in found:
+            self.links.append(found["href"])
+        if tag in _LOADED and found.get(_LOADED[tag]):
+            self.loaded.append(found[_LOADED[tag]])
+        if tag == "link" and found.get("rel") in ("stylesheet", "icon", "preload", "preconnect"):
+            self.loaded.append(found["href"])
+
+    def handle_endtag(self, tag: str) -> None:
+        """A paragraph ends."""
+        self._paragraph = self._paragraph and tag != "p"
+
+    def handle_data(self, data: str) -> None:
+        """Find a list or a table that stands directly below a sentence: GitHub shows it, this site would not."""
+        if self._paragraph:
+            self.raw += re.findall(r"\n((?:- |\d+\. |\|.*\|).{0,40})", data)
+
+
+def problems(site: Path) -> list[str]:
+    """One sentence for each thing that is wrong."""
+    pages = {path: _Page(path) for path in sorted(site.rglob("*.html")) if path.name != "404.html"}
+    return [
+        f"{path.relative_to(site).as_posix()}: {problem}"
+        for path, page in pages.items()
+        for problem in _of_page(path, page, pages)
+    ]
+
+
+def _of_page(path: Path, page: _Page, pages: dict[Path, _Page]) -> list[str]:
+    found = [f"{text!r} is shown as text: put an empty line before the list or table" for text in page.raw]
+    for address in dict.fromkeys([*page.links, *page.loaded]):
+        url = urlsplit(address)
+        if url.scheme or url.netloc:
+            if address in page.loaded and url.scheme != "data":
+                found.append(f"{address} would be loaded from another host")
+            continue
+        target = (path.parent / unquote(url.path)).resolve() if url.path else path
+        if target.is_dir():
+            target /= "index.html"
+        if not target.exists():
+            found.append(f"the link {address} leads nowhere")
+        elif url.fragment and target in pages and unquote(url.fragment) not in pages[target].ids:
+            found.append(f"the anchor of {address} does not exist")
+    return found
