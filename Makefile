@@ -18,15 +18,19 @@ lint: $(DEVELOP)  ## format, lint, types, layers
 	$(BIN)/lint-imports
 	$(BIN)/pyright
 
-bench: $(DEVELOP)  ## ratios against a peer or a limit, measured in one run
+bench: $(DEVELOP)  ## ratios against a peer or a limit, measured in one run; then docs/benchmarks.md
 	$(BIN)/python benchmarks/startup.py
 	$(BIN)/python benchmarks/plateaus.py
 	$(BIN)/python benchmarks/laws.py
 	$(BIN)/python benchmarks/lab.py
 	$(BIN)/python benchmarks/sweep.py
 	$(BIN)/python -m benchmarks.explorer
+	$(BIN)/python benchmarks/evaluations.py
+	$(BIN)/python benchmarks/forecasts.py
+	$(BIN)/python benchmarks/few_runs.py
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check torch==2.13.0
 	$(BIN)/python benchmarks/training.py
+	$(BIN)/python docs/generate.py
 
 docs: $(DEVELOP)  ## write the generated pages again
 	$(BIN)/python docs/generate.py

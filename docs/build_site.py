@@ -18,7 +18,7 @@ sys.path.insert(0, str(_ROOT))  # run as a file, this folder is on the path, and
 
 from docs.site_links import problems  # noqa: E402
 
-_CONFIG = "zensical.toml"
+_CONFIG, _EXTENSION = "zensical.toml", "docstrings.py"
 _LINK = re.compile(r'(\]\(|\bsrc=")(?![a-z]+:)([^)#"\s]+)')
 _SHOWN = {
     ".html",
@@ -51,6 +51,7 @@ def stage(folder: Path) -> None:
         if (source := _ROOT / name).exists():
             text = _for_whom(source.read_text(encoding="utf-8"), reader)
             (pages / name.lower()).write_text(_staged(text, source, pages), encoding="utf-8")
+    shutil.copyfile(_DOCS / "site" / _EXTENSION, folder / _EXTENSION)
     (folder / _CONFIG).write_text(_navigation((_DOCS / "site" / _CONFIG).read_text(encoding="utf-8"), pages))
 
 

@@ -1,4 +1,4 @@
-"""What is wrong with the pages of a built site: links and anchors that lead nowhere, other hosts, lists and tables that are no lists or tables."""
+"""What is wrong with the pages of a built site: links that lead nowhere, other hosts, Markdown that is shown as text."""
 
 import re
 from html.parser import HTMLParser
