@@ -52,7 +52,7 @@ def stage(folder: Path) -> None:
             text = _for_whom(source.read_text(encoding="utf-8"), reader)
             (pages / name.lower()).write_text(_staged(text, source, pages), encoding="utf-8")
     shutil.copyfile(_DOCS / "site" / _EXTENSION, folder / _EXTENSION)
-    (folder / _CONFIG).write_text(_navigation((_DOCS / "site" / _CONFIG).read_text(encoding="utf-8"), pages))
+    (folder / _CONFIG).write_text(navigation((_DOCS / "site" / _CONFIG).read_text(encoding="utf-8"), pages))
 
 
 def _staged(text: str, source: Path, pages: Path) -> str:
@@ -65,10 +65,10 @@ def _staged(text: str, source: Path, pages: Path) -> str:
             return link[0]  # not a link, or a broken one, which the check of the site reports
         return before + os.path.relpath(_copied(file, pages), _place(source, pages).parent)
 
-    return _LINK.sub(relink, _without_folders(_lists(text), source))
+    return _LINK.sub(relink, _without_folders(lists(text), source))
 
 
-def _lists(text: str) -> str:
+def lists(text: str) -> str:
     """Lists as Python-Markdown wants them: an empty line before, and four spaces inside, where GitHub is content with two."""
     lines: list[str] = []
     inside = fenced = parted = False  # in a list, in a block of code, below an empty line of this list
@@ -84,11 +84,11 @@ def _lists(text: str) -> str:
 
 
 def _without_folders(text: str, source: Path) -> str:
-    """Links to folders become plain text: a site has no page for them."""
+    """Links to folders become plain text: a site has no page for them, or it is the page of the link itself."""
 
     def plain(link: re.Match[str]) -> str:
         folder = (source.parent / link[2]).resolve()
-        return link[1] if folder.is_dir() and folder.name not in _INSTEAD_OF else link[0]
+        return link[1] if folder.is_dir() and _INSTEAD_OF.get(folder.name) in (None, source.name) else link[0]
 
     return re.sub(r"\[([^]]+)\]\((?![a-z]+:)([^)#\s]+)\)", plain, text)
 
@@ -118,7 +118,7 @@ def _for_whom(text: str, reader: str) -> str:
     return f"{title}\n\n*{reader}*\n{rest}"
 
 
-def _navigation(config: str, pages: Path) -> str:
+def navigation(config: str, pages: Path) -> str:
     """The configuration without lines of the navigation whose page is missing. A page that it does not name is refused."""
     lines, named = [], set()
     for line in config.splitlines(keepends=True):
@@ -145,10 +145,15 @@ def build(out: Path) -> None:
             sys.exit(f"{said.partition('Traceback')[0].strip()}\nThe site was not built.")
         if broken := problems(folder / "site"):
             sys.exit("\n".join([*broken, "The site was not built."]))
-        if out.exists() and not (out / "sitemap.xml").exists() and any(out.iterdir()):
-            sys.exit(f"{out} is not a site: give a folder that is empty or does not exist.")
-        shutil.rmtree(out, ignore_errors=True)
-        shutil.copytree(folder / "site", out)
+        replace(out, folder / "site")
+
+
+def replace(out: Path, site: Path) -> None:
+    """Put a site in place of an older one. A folder with anything else in it is refused."""
+    if out.exists() and any(out.iterdir()) and not (out / "sitemap.xml").exists():
+        sys.exit(f"{out} is not a site: give a folder that is empty or does not exist.")
+    shutil.rmtree(out, ignore_errors=True)
+    shutil.copytree(site, out)
 
 
 if __name__ == "__main__":

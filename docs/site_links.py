@@ -49,12 +49,31 @@ class _Page(HTMLParser):
 
 def problems(site: Path) -> list[str]:
     """One sentence for each thing that is wrong."""
-    pages = {path: _Page(path) for path in sorted(site.rglob("*.html")) if path.name != "404.html"}
+    pages = {path: _Page(path) for path in sorted(site.resolve().rglob("*.html")) if path.name != "404.html"}
     return [
-        f"{path.relative_to(site).as_posix()}: {problem}"
+        f"{path.relative_to(site.resolve()).as_posix()}: {problem}"
         for path, page in pages.items()
         for problem in _of_page(path, page, pages)
     ]
+
+
+def reached(site: Path, start: Path) -> dict[Path, int]:
+    """How many clicks on links in the text of pages lead from one page to each other one, at least."""
+    clicks, edge = {start: 0}, [start]
+    while edge:
+        path = edge.pop(0)
+        for target in _targets(path):
+            if target not in clicks and target.is_relative_to(site) and target.suffix == ".html" and target.exists():
+                clicks[target] = clicks[path] + 1
+                edge.append(target)
+    return clicks
+
+
+def _targets(path: Path) -> list[Path]:
+    """What the text of a page links to, without its navigation."""
+    text = re.search(r"<article.*?</article>", path.read_text(encoding="utf-8"), re.DOTALL)
+    links = re.findall(r'<a [^>]*href="([^":#]+)[#"]', text[0]) if text else []
+    return [(path.parent / unquote(link)).resolve() for link in links]
 
 
 def _of_page(path: Path, page: _Page, pages: dict[Path, _Page]) -> list[str]:

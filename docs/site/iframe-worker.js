@@ -21,7 +21,7 @@ if (location.protocol === "file:") {
     }
 
     answer(data) {
-      const message = new MessageEvent("message", { data });
+      const message = new MessageEvent("message", { data: structuredClone(data) });  // as from a worker: a copy
       setTimeout(() => {
         this.onmessage?.(message);
         this.dispatchEvent(message);
@@ -29,11 +29,8 @@ if (location.protocol === "file:") {
     }
 
     postMessage(data) {
-      const message = new this.inside.MessageEvent("message", { data });
-      this.ready.then(() => {
-        this.inside.onmessage?.(message);
-        this.inside.dispatchEvent(message);
-      });
+      const message = new this.inside.MessageEvent("message", { data: this.inside.structuredClone(data) });
+      this.ready.then(() => this.inside.dispatchEvent(message));
     }
 
     terminate() {
