@@ -133,30 +133,36 @@ def navigation(config: str, pages: Path) -> str:
     return "".join(lines)
 
 
+def check(out: Path) -> None:
+    """Refuse a folder with anything in it that is not a site: it would be replaced."""
+    if out.exists() and (not out.is_dir() or (any(out.iterdir()) and not (out / "sitemap.xml").exists())):
+        sys.exit(f"{out} is not a site: give a folder that is empty or does not exist.")
+
+
 def build(out: Path) -> None:
-    """Build the site into a folder, in place of what is there. Exits with one sentence for each broken link."""
+    """Build the site into a folder, in place of an older one. Exits with one sentence for each broken link."""
+    check(out)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         stage(folder)
         command = [sys.executable, "-m", "zensical", "build", "--strict", "--config-file", str(folder / _CONFIG)]
         done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)  # noqa: S603
         if done.returncode != 0:
-            said = re.sub(r"\x1b\[[0-9;]*m", "", done.stdout + done.stderr)
+            said = re.sub(
+                r"\x1b\[[0-9;]*m|^(?:griffe:|Build started).*\n", "", done.stdout + done.stderr, flags=re.MULTILINE
+            )
             sys.exit(f"{said.partition('Traceback')[0].strip()}\nThe site was not built.")
         if broken := problems(folder / "site"):
             sys.exit("\n".join([*broken, "The site was not built."]))
-        replace(out, folder / "site")
-
-
-def replace(out: Path, site: Path) -> None:
-    """Put a site in place of an older one. A folder with anything else in it is refused."""
-    if out.exists() and any(out.iterdir()) and not (out / "sitemap.xml").exists():
-        sys.exit(f"{out} is not a site: give a folder that is empty or does not exist.")
-    shutil.rmtree(out, ignore_errors=True)
-    shutil.copytree(site, out)
+        shutil.rmtree(out, ignore_errors=True)
+        shutil.copytree(folder / "site", out)
 
 
 if __name__ == "__main__":
     target = Path(sys.argv[1]) if len(sys.argv) > 1 else _ROOT / "site"
-    build(target)
+    try:
+        build(target)
+    except KeyboardInterrupt:
+        sys.stderr.write("Interrupted: the site is as it was.\n")
+        sys.exit(130)
     sys.stdout.write(f"{target / 'index.html'} written\n")

@@ -148,5 +148,5 @@ def test_lists_are_indented_as_the_site_wants_them() -> None:
 def test_nothing_but_a_site_is_replaced(tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("mine")
     with pytest.raises(SystemExit, match="is not a site"):
-        build_site.replace(tmp_path, ROOT / "docs" / "site")
+        build_site.build(tmp_path)
     assert (tmp_path / "notes.txt").read_text() == "mine"
