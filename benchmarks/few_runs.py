@@ -21,10 +21,9 @@ from daybreak.measure import fit_law
 from daybreak.measure.transfer import transfer
 from daybreak.studies import tables
 from daybreak.studies.results import shipped
-from report import Report
 
 SOURCES = (  # figure, columns of its runs, which of the published laws
-    ("fig3", {"p": 0.0, "B": 1.0}, 0),
+    ("fig3", {"B": 1.0}, 0),
     ("fig4", {}, 1),
     ("fig15", {"optimizer": "adam"}, 2),
     ("fig15", {"optimizer": "sgd"}, 3),
@@ -91,6 +90,8 @@ def drawn(runs: laws.Table, paper: Published, count: int, rng: np.random.Generat
 
 
 def main() -> None:
+    from report import Report  # not above: tests import this file as a module of a package
+
     document, rng = Report("few_runs"), np.random.default_rng(0)
     rows: list[dict[str, Any]] = []
     doubts: list[float] = []
