@@ -1,12 +1,14 @@
 """Docs cannot drift: generated pages, the README's tree, Python examples, links and glossary agree with the package."""
 
 import ast
+import importlib
 import importlib.util
 import re
 from pathlib import Path
 from types import ModuleType
 
 import pytest
+from docs.writing import python
 
 ROOT = Path(__file__).parent.parent
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
@@ -29,6 +31,16 @@ GENERATE = _load(ROOT / "docs" / "generate.py")
 @pytest.mark.parametrize("name", GENERATE.PAGES)
 def test_generated_pages_are_up_to_date(name: str) -> None:
     assert (ROOT / "docs" / name).read_text() == GENERATE.PAGES[name](), "run 'make docs'"
+
+
+@pytest.mark.parametrize("package", python.PACKAGES)
+def test_every_public_name_is_in_the_reference(package: str) -> None:
+    module = importlib.import_module(f"daybreak.{package}")
+    ours = {name for name, x in vars(module).items() if str(getattr(x, "__module__", "")).startswith("daybreak.")}
+    assert ours
+    assert {name for name in ours if not name.startswith("_")} <= python.public(package).keys()
+    page = (ROOT / "docs" / "reference" / f"{package}.md").read_text()
+    assert all(re.search(rf"^\| \[?`{name}`", page, re.MULTILINE) for name in python.public(package))
 
 
 @pytest.mark.parametrize("page", sorted((ROOT / "docs").rglob("*.md")), ids=lambda page: page.stem)

@@ -30,14 +30,16 @@ def page(package: str) -> str:
 
 
 def public(package: str) -> dict[str, Any]:
-    """Public names of a package, in the order in which its page imports or defines them."""
+    """Public names of a package in the order in which its page imports or defines them, those of other packages last."""
     module = import_module(f"daybreak.{package}")
     found = re.findall(
         r"^from daybreak\.\S+ import (\w+) as \1$|^([A-Za-z]\w*): .+=|^def ([a-z]\w*)\(",
         inspect.getsource(module),
         re.MULTILINE,
     )
-    return {name: getattr(module, name) for names in found for name in names if name}
+    names = {name: getattr(module, name) for each in found for name in each if name}
+    foreign = [x for x in names if not getattr(names[x], "__module__", module.__name__).startswith(module.__name__)]
+    return {name: names[name] for name in sorted(names, key=foreign.__contains__)}
 
 
 def _home(name: str, x: Any) -> str | None:
