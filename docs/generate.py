@@ -26,6 +26,7 @@ _DOCS = Path(__file__).parent
 sys.path.insert(0, str(_DOCS.parent))  # run as a file, this folder is on the path, and not the repository
 
 from docs.writing import benchmarks, limits, python  # noqa: E402
+from docs.writing.markdown import plain  # noqa: E402
 
 _RESULTS = _DOCS.parent / "results"
 _HEAD = """# The command
@@ -100,7 +101,7 @@ def _verb(*verb: str) -> list[str]:
 
 def _paragraph(text: str) -> str:
     example = re.fullmatch(r"Example: (daybreak .+)", text)
-    return f"Example:\n\n    {example[1]}\n" if example else f"{_plain(text)}\n"
+    return f"Example:\n\n    {example[1]}\n" if example else f"{plain(text)}\n"
 
 
 def _rows(frame: str) -> tuple[str, list[tuple[str, str]]]:
@@ -123,7 +124,7 @@ def _table(group: str, about: str, rows: list[tuple[str, str]], verb: tuple[str,
         for name in (x.removeprefix("• ") for x, _ in rows):
             meaning = dict(rows)[f"• {name}"].partition(" Example: ")[0]
             anchor = "-".join(["daybreak", *verb, name])
-            lines.append(f"| [{name}](#{anchor}) | {_plain(meaning)} |")
+            lines.append(f"| [{name}](#{anchor}) | {plain(meaning)} |")
     else:
         lines = ["| option | meaning | default |", "|---|---|---|"]
         for name, meaning in rows:
@@ -135,9 +136,9 @@ def _table(group: str, about: str, rows: list[tuple[str, str]], verb: tuple[str,
                 if default in (None, "None", "False")
                 else f"`{default}`"
             )
-            lines.append(f"| {_code(name)} | {_plain(text)} | {shown} |")
+            lines.append(f"| {_code(name)} | {plain(text)} | {shown} |")
     title = (
-        f"**{group}.** {_plain(about)}\n\n"
+        f"**{group}.** {plain(about)}\n\n"
         if about
         else ""
         if group in ("options", "subcommands")
@@ -226,13 +227,8 @@ def _figure(one: StudyResult) -> str:
 def _claim(claim: dict[str, str]) -> str:
     lines = [f"- **{claim['id']} {claim['verdict']}.** {claim['sentence']}"]
     details = (("Paper", claim["paper"]), ("Measured", claim["ours"]), ("Note", claim["note"]))
-    lines += [f"  - {label}: {_plain(text)}" for label, text in details if text]
+    lines += [f"  - {label}: {plain(text)}" for label, text in details if text]
     return "\n".join(lines) + "\n"
-
-
-def _plain(text: str) -> str:
-    """Text with the marks of Markdown escaped."""
-    return re.sub(r"([*_<>\[\]])", r"\\\1", text)
 
 
 PAGES: dict[str, Callable[[], str]] = {

@@ -11,6 +11,7 @@ _LOADED = {
     "iframe": "src",
     "source": "src",
 }  # what a browser fetches without being asked
+_CODE = ("pre", "code", "script", "style")
 
 
 class _Page(HTMLParser):
@@ -23,12 +24,14 @@ class _Page(HTMLParser):
         self.loaded: list[str] = []
         self.raw: list[str] = []
         self._paragraph = False
+        self._code = 0  # how many tags of code are open
         self.feed(path.read_text(encoding="utf-8"))
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         """Note what a tag names."""
         found = {name: value or "" for name, value in attrs}
         self.ids |= {found[name] for name in ("id", "name") if name in found}
+        self._code += tag in _CODE
         self._paragraph = tag == "p" or (self._paragraph and tag not in ("pre", "code"))
         if tag == "a" and "href" in found:
             self.links.append(found["href"])
@@ -38,13 +41,16 @@ class _Page(HTMLParser):
             self.loaded.append(found["href"])
 
     def handle_endtag(self, tag: str) -> None:
-        """A paragraph ends."""
+        """A paragraph or a piece of code ends."""
+        self._code -= tag in _CODE
         self._paragraph = self._paragraph and tag != "p"
 
     def handle_data(self, data: str) -> None:
-        """Find a list or a table that stands directly below a sentence: GitHub shows it, this site would not."""
+        """Find what GitHub understands and this site does not: a list or table directly below a sentence, escapes of other marks."""
         if self._paragraph:
             self.raw += re.findall(r"\n((?:- |\d+\. |\|.*\|).{0,40})", data)
+        if not self._code:
+            self.raw += re.findall(r"\\[<>*_|\[\]].{0,20}", data)
 
 
 def problems(site: Path) -> list[str]:
@@ -76,8 +82,13 @@ def _targets(path: Path) -> list[Path]:
     return [(path.parent / unquote(link)).resolve() for link in links]
 
 
+def _advice(text: str) -> str:
+    angle = text.startswith(("\\<", "\\>"))
+    return "write &lt; or &gt;" if angle else "remove the backslash" if text[0] == "\\" else "put an empty line above"
+
+
 def _of_page(path: Path, page: _Page, pages: dict[Path, _Page]) -> list[str]:
-    found = [f"{text!r} is shown as text: put an empty line before the list or table" for text in page.raw]
+    found = [f"{text!r} is shown as text: {_advice(text)}" for text in page.raw]
     for address in dict.fromkeys([*page.links, *page.loaded]):
         url = urlsplit(address)
         if url.scheme or url.netloc:

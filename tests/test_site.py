@@ -116,12 +116,14 @@ def test_what_is_wrong_with_a_site_is_found(tmp_path: Path) -> None:
     (tmp_path / "a.html").write_text(good)
     assert problems(tmp_path) == []
     bad = """<a href="c.html">x</a><a href="b.html#there">x</a><a href="#gone">x</a><img src="no.png">
-      <script src="https://example.org/x.js"></script><p>Three things:\n- one\n- two</p><p>A table:\n| a | b |</p>"""
+      <script src="https://example.org/x.js"></script><p>Three things:\n- one\n- two</p><p>A table:\n| a | b |</p>
+      <li>B 8: \\&lt; 0.41, <code>\\*</code></li>"""
     (tmp_path / "a.html").write_text(good + bad)
     assert [x.removeprefix("a.html: ") for x in problems(tmp_path)] == [
-        "'- one' is shown as text: put an empty line before the list or table",
-        "'- two' is shown as text: put an empty line before the list or table",
-        "'| a | b |' is shown as text: put an empty line before the list or table",
+        "'- one' is shown as text: put an empty line above",
+        "'- two' is shown as text: put an empty line above",
+        "'| a | b |' is shown as text: put an empty line above",
+        "'\\\\< 0.41, ' is shown as text: write &lt; or &gt;",
         "the link c.html leads nowhere",
         "the anchor of b.html#there does not exist",
         "the anchor of #gone does not exist",

@@ -2,6 +2,8 @@
 
 from collections.abc import Callable
 
+from docs.writing.markdown import plain
+
 from daybreak.studies.results import StudyResult
 
 _BEGIN, _END = "<!-- written by make docs: begin -->", "<!-- written by make docs: end -->"
@@ -20,7 +22,7 @@ def page(text: str, results: list[StudyResult]) -> str:
 
 def _table(results: list[StudyResult], verdict: str, column: str, text: Callable[[dict[str, str]], str]) -> str:
     rows = [
-        f"| [{one.name}](gallery.md#{one.name}) | {claim['id']} | {_plain(claim['sentence'])} | {_plain(text(claim))} |"
+        f"| [{one.name}](gallery.md#{one.name}) | {claim['id']} | {plain(claim['sentence'])} | {plain(text(claim))} |"
         for one in results
         for claim in one.document["claims"]
         if claim["verdict"] == verdict
@@ -32,9 +34,3 @@ def _table(results: list[StudyResult], verdict: str, column: str, text: Callable
 def _sentences(note: str, count: int) -> str:
     """The first sentences of a note."""
     return ". ".join(note.split(". ")[:count]).rstrip(".") + "."
-
-
-def _plain(text: str) -> str:
-    for mark in "*_<>[]|":
-        text = text.replace(mark, f"\\{mark}")
-    return text

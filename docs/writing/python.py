@@ -5,6 +5,8 @@ import re
 from importlib import import_module
 from typing import Any, get_args, get_origin
 
+from docs.writing.markdown import plain_outside_code
+
 PACKAGES = {
     "theory": "For programs that ask what mathematics predicts.",
     "measure": "For programs that have curves, of Daybreak or of anything else.",
@@ -82,10 +84,7 @@ def _about(module: Any, name: str) -> str:
 
 def _first(x: Any) -> str:
     """The first paragraph of a docstring as one line, with the marks of Markdown escaped outside code."""
-    text = " ".join((inspect.getdoc(x) or "").partition("\n\n")[0].split()).replace("|", "\\|")
-    return "".join(
-        part if i % 2 else re.sub(r"([*_<>\[\]])", r"\\\1", part) for i, part in enumerate(re.split("(`[^`]*`)", text))
-    )
+    return plain_outside_code(" ".join((inspect.getdoc(x) or "").partition("\n\n")[0].split()))
 
 
 def _path(x: Any) -> str:
