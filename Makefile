@@ -4,7 +4,7 @@ BIN := .venv/bin
 READY := .venv/.ready
 DEVELOP := .venv/.develop
 
-.PHONY: demo test lint bench docs compat dist lock clean
+.PHONY: demo test lint bench docs site compat dist lock clean
 
 demo: $(READY)  ## the tour: laws of the toy model next to the paper's, with pictures in demo/
 	$(BIN)/daybreak demo
@@ -18,18 +18,25 @@ lint: $(DEVELOP)  ## format, lint, types, layers
 	$(BIN)/lint-imports
 	$(BIN)/pyright
 
-bench: $(DEVELOP)  ## ratios against a peer or a limit, measured in one run
+bench: $(DEVELOP)  ## ratios against a peer or a limit, measured in one run; then docs/benchmarks.md
 	$(BIN)/python benchmarks/startup.py
 	$(BIN)/python benchmarks/plateaus.py
 	$(BIN)/python benchmarks/laws.py
 	$(BIN)/python benchmarks/lab.py
 	$(BIN)/python benchmarks/sweep.py
 	$(BIN)/python -m benchmarks.explorer
+	$(BIN)/python benchmarks/evaluations.py
+	$(BIN)/python benchmarks/forecasts.py
+	$(BIN)/python benchmarks/few_runs.py
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check torch==2.13.0
 	$(BIN)/python benchmarks/training.py
+	$(BIN)/python docs/generate.py
 
 docs: $(DEVELOP)  ## write the generated pages again
 	$(BIN)/python docs/generate.py
+
+site: $(DEVELOP)  ## the site of docs/ in site/, with every link checked; open site/index.html
+	$(BIN)/python docs/build_site.py
 
 compat: $(DEVELOP)  ## the wheel, and a part of the tests, on each supported Python that is installed here; minutes each
 	$(BIN)/python tests/compat.py
@@ -43,7 +50,7 @@ lock:  ## resolve the versions that pyproject.toml allows, and write them to bot
 	$(BIN)/python -m pip install --quiet --upgrade pip
 	$(BIN)/python -m pip install --quiet hatchling editables -e '.[explorer]'
 	$(BIN)/python -m pip freeze --exclude-editable --exclude pip > requirements.lock
-	$(BIN)/python -m pip install --quiet -e '.[dev,explorer,ray]'
+	$(BIN)/python -m pip install --quiet -e '.[dev,docs,explorer,ray]'
 	$(BIN)/python -m pip freeze --exclude-editable --exclude pip > requirements-dev.lock
 
 $(READY): requirements.lock pyproject.toml
@@ -58,5 +65,5 @@ $(DEVELOP): $(READY) requirements-dev.lock
 	@touch $@
 
 clean:
-	rm -rf .venv .compat build dist demo .pytest_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf .venv .compat build dist demo site .pytest_cache .ruff_cache .hypothesis .import_linter_cache
 	find src tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -8,6 +8,7 @@ import time
 from daybreak.tasks import SingleLocation
 from daybreak.training import Run, Stop, train
 from daybreak.training.presets import PRESETS
+from report import Report
 
 STEPS, OFTEN, SELDOM, ROUNDS = 200, 5, 100, 2
 
@@ -24,6 +25,7 @@ def seconds(T: int, d: int, every: int) -> float:
 
 
 def main() -> None:
+    document = Report("evaluations")
     for T, d in ((16, 8), (32, 16)):
         seconds(T, d, SELDOM)
         often, seldom = (seconds(T, d, every) for every in (OFTEN, SELDOM))
@@ -32,6 +34,9 @@ def main() -> None:
         share = {every: evaluation / (evaluation + every * step) for every in (OFTEN, 20)}
         text = ", ".join(f"{x:.0%} of the time if every {every} steps" for every, x in share.items())
         print(f"T = {T}, d = {d}: an evaluation costs {evaluation / step:.1f} steps; {text}")
+        document.add(f"an evaluation at T = {T}, d = {d}", evaluation / step, "training steps")
+        document.add(f"evaluating every 20 steps at T = {T}, d = {d}", 100 * share[20], "% of the time")
+    document.write()
 
 
 if __name__ == "__main__":

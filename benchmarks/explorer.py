@@ -21,6 +21,7 @@ from pathlib import Path
 
 import numpy as np
 from benchmarks.lab import run
+from benchmarks.report import Report
 from rich.console import Console
 from rich.table import Table
 from tests.explorer.browsing import Page, chromium
@@ -28,6 +29,14 @@ from tests.explorer.browsing import Page, chromium
 from daybreak.lab import Lab
 
 ALLOWED = {"slider_ms": 150.0, "open_s": 3.0, "memory_growth": 1.05}
+REPORTED = {
+    "start_s": ("from the command to its address", "s"),
+    "open_s": ("open a lab of 10,000 runs", "s"),
+    "slider_ms": ("from a slider's move to the last picture", "ms"),
+    "slider_ms_p90": ("the same, 90th percentile", "ms"),
+    "memory_mb_after_all": ("memory of the server after 1,000 moves", "MB"),
+    "memory_growth": ("its growth over the last nine tenths of them", "times"),
+}
 
 # Move a slider to each of some places, and time until all pictures of the view were drawn again and shown.
 MOVES = """
@@ -125,8 +134,12 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=10_000)
     parser.add_argument("--moves", type=int, default=1000)
     options = parser.parse_args()
+    document = Report("explorer")
     with tempfile.TemporaryDirectory() as folder:
         report = measure(Path(folder), options.runs, options.moves)
+    for name, (sentence, unit) in REPORTED.items():
+        document.add(sentence, report[name], unit, at_most=ALLOWED.get(name))
+    document.write()
     table = Table("", "measured", "allowed", box=None)
     for name, value in report.items():
         table.add_row(name, f"{value:g}", f"{ALLOWED[name]:g}" if name in ALLOWED else "")

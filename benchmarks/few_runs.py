@@ -23,7 +23,7 @@ from daybreak.studies import tables
 from daybreak.studies.results import shipped
 
 SOURCES = (  # figure, columns of its runs, which of the published laws
-    ("fig3", {"p": 0.0, "B": 1.0}, 0),
+    ("fig3", {"B": 1.0}, 0),
     ("fig4", {}, 1),
     ("fig15", {"optimizer": "adam"}, 2),
     ("fig15", {"optimizer": "sgd"}, 3),
@@ -90,7 +90,9 @@ def drawn(runs: laws.Table, paper: Published, count: int, rng: np.random.Generat
 
 
 def main() -> None:
-    rng = np.random.default_rng(0)
+    from report import Report  # not above: tests import this file as a module of a package
+
+    document, rng = Report("few_runs"), np.random.default_rng(0)
     rows: list[dict[str, Any]] = []
     doubts: list[float] = []
     for name, runs, paper in measured():
@@ -110,9 +112,12 @@ def main() -> None:
             if mine:
                 covered = np.mean([abs(x["off"]) <= reach * x["spread"] for x in mine])
                 error, width = (np.median(np.abs([x[name] for x in mine])) for name in ("off", "spread"))
+                document.add(f"`{method}`, {count} runs: the 80 % interval covers", 100 * float(covered), "%")
+                document.add(f"`{method}`, {count} runs: median error", 100 * float(error), "%")
                 print(
                     f"{method}, {count} runs: 80 % interval holds {covered:.0%}; median error {error:.0%}, spread {width:.0%}"
                 )
+    document.write()
 
 
 if __name__ == "__main__":

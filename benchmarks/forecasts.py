@@ -264,7 +264,13 @@ def main() -> None:
         FOLDER.mkdir(parents=True, exist_ok=True)
         print(f"{keep(Path(sys.argv[2]), FOLDER / 'records.parquet')} runs kept")
         return
-    document = score(FOLDER)
+    from report import Report  # not above: tests import this file as a module of a package
+
+    report, document = Report("forecasts"), score(FOLDER)
+    half = document["at_half"]
+    report.add("error at half of the plateau, median of the runs", 100 * half["error"], "%", at_most=20)
+    report.add("runs that its 80 % interval covers", 100 * half["coverage"], "%", at_least=70, at_most=90)
+    report.write()
     print(json.dumps({name: x for name, x in document.items() if name != "summary"}, indent=2))
 
 

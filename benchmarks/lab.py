@@ -31,6 +31,16 @@ from daybreak.training import Record, Run, Stop
 
 LISTED, REPEATS = 10_000, 5
 ALLOWED = {"save_ms": 5.0, "list_and_fit_warm_s": 2.0}
+REPORTED = {
+    "save_ms": ("save a run, mean", "ms"),
+    "save_ms_p99": ("save a run, 99th percentile", "ms"),
+    "one_sync_ms": ("one sync of this disk", "ms"),
+    "list_and_fit_warm_s": (f"list {LISTED:,} runs and fit a law", "s"),
+    "list_without_index_s": (f"list {LISTED:,} runs without an index", "s"),
+    "command_list_warm_s": (f"`daybreak runs list` with {LISTED:,} runs", "s"),
+    "lab_mb": (f"{LISTED:,} runs on the disk", "MB"),
+    "peak_memory_mb_after_all": ("memory at most", "MB"),
+}
 
 
 def run(number: int) -> tuple[Run, Record]:
@@ -77,8 +87,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=20_000)
     runs = max(parser.parse_args().runs, LISTED)
+    from report import Report  # not above: `benchmarks.explorer` imports this file as a module of a package
+
+    document = Report("lab")
     with tempfile.TemporaryDirectory(dir=".") as folder:
         report = measure_lab(Path(folder), runs)
+    for name, (sentence, unit) in REPORTED.items():
+        document.add(sentence, report[name], unit, at_most=ALLOWED.get(name))
+    document.write()
     table = Table("", "measured", "allowed", box=None)
     for name, value in report.items():
         table.add_row(name, f"{value:g}", f"{ALLOWED[name]:g}" if name in ALLOWED else "")

@@ -12,6 +12,7 @@ import time
 import numpy as np
 
 from daybreak.measure import fit_law
+from report import Report
 
 ROWS, DRAWS, REPEATS, ALLOWED = 10_000, 1_000, 5, 5.0
 
@@ -49,11 +50,12 @@ def seconds(data: dict[str, np.ndarray], method: str) -> float:
 
 def main() -> None:
     """Measure and print."""
-    data = table()
-    medians = {
-        method: round(statistics.median(seconds(data, method) for _ in range(REPEATS)), 3)
-        for method in ("ols", "huber", "tobit")
-    }
+    document, data, medians = Report("laws"), table(), {}
+    for method in ("ols", "huber", "tobit"):
+        times = [seconds(data, method) for _ in range(REPEATS)]
+        medians[method] = round(statistics.median(times), 3)
+        document.add(f"a law of {ROWS:,} rows, {DRAWS:,} draws, {method}", times, "s", at_most=ALLOWED)
+    document.write()
     within = max(medians.values()) <= ALLOWED
     print(
         json.dumps({"rows": ROWS, "draws": DRAWS, "seconds": medians, "allowed": ALLOWED, "within": within}, indent=2)

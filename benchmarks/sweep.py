@@ -30,6 +30,7 @@ from daybreak.lab.compute.messages import Ended, Finished, Job, Started
 from daybreak.lab.compute.state import State
 from daybreak.lab.sweeps import sweep
 from daybreak.training import Record
+from report import Report
 
 RUNS, ALLOWED, WANTED = 20_000, 5.0, 1.7
 
@@ -172,9 +173,18 @@ def products(core: int, seconds: float = 5.0) -> int:
 
 def main() -> None:
     """Measure and print."""
+    document, found = Report("sweep"), {}
     for measure in (overhead, workers):
         if measure.__name__ in (sys.argv[1:] or ["overhead", "workers"]):
-            print(json.dumps({measure.__name__: measure()}, indent=2))
+            answer = measure()
+            found |= answer
+            print(json.dumps({measure.__name__: answer}, indent=2))
+    if not sys.argv[1:]:
+        document.add(f"a run of {RUNS:,} that cost nothing", found["milliseconds_a_run"], "ms", at_most=ALLOWED)
+        document.add("a run that the lab has already", found["milliseconds_a_run_that_exists"], "ms")
+        document.add("a second worker", found["faster"], "times faster", at_least=WANTED)
+        document.add("a second core, for products of matrices", found["two_cores_of_this_machine"], "times faster")
+    document.write()
 
 
 if __name__ == "__main__":

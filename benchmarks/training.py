@@ -46,6 +46,7 @@ from daybreak.models import MinimalAttention, Transformer
 from daybreak.tasks import MarkovChain, Recall, SingleLocation
 from daybreak.training import Optimizer, Run, cohort
 from daybreak.training.lanes import Lanes
+from report import Report as Document
 
 ROUNDS = 9
 CHUNK = 1.0  # seconds of steps in a timed part
@@ -374,14 +375,35 @@ def table(reports: Sequence[Report]) -> Table:
     return shown
 
 
+def add(document: Document, report: Report) -> None:
+    """What is measured of a case, as rows of the page of benchmarks."""
+    case = report["case"]
+    if case == GROWTH:
+        document.add("memory of the program, largest exponent of T", max(report["exponents"]), "", at_most=2)
+        return
+    rows = {
+        "ratio": ("against the faster PyTorch", "times faster", {"at_least": report.get("ratio_wanted")}),
+        "per_seed_over_alone": ("time of a step, per seed", "of a run alone", {"at_most": 1}),
+        "share_of_peak": ("required operations", "of a matrix product's", {"at_least": SHARE}),
+        "milliseconds_per_step": ("a step", "ms", {}),
+    }
+    for key, (name, unit, goal) in rows.items():
+        if key in report:
+            x = report[key]
+            document.add(f"{case}: {name}", x["median"], unit, span=(x["min"], x["max"]), **goal)
+    document.add(f"{case}: first step", report["first_step_seconds"], "s", at_most=FIRST_STEP)
+
+
 def main() -> None:
     """Measure the chosen cases one after the other."""
-    names = chosen(sys.argv[1:])
+    names, document = chosen(sys.argv[1:]), Document("training")
     reports = []
     with ProcessPoolExecutor(1, mp_context=get_context("spawn"), max_tasks_per_child=1) as fresh:
         for name in names:
             reports.append(rounded(fresh.submit(measure, name).result()))
             print(json.dumps(reports[-1]), flush=True)
+            add(document, reports[-1])
+    document.write()
     console = Console(stderr=True, width=140)
     console.print(table([report for report in reports if report["case"] != GROWTH]))
     if any(report.get("load_before", 0) > cores() / 4 for report in reports[:1]):

@@ -1,12 +1,14 @@
 """Docs cannot drift: generated pages, the README's tree, Python examples, links and glossary agree with the package."""
 
 import ast
+import importlib
 import importlib.util
 import re
 from pathlib import Path
 from types import ModuleType
 
 import pytest
+from docs.writing import python
 
 ROOT = Path(__file__).parent.parent
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
@@ -23,16 +25,33 @@ def _load(path: Path) -> ModuleType:
     return module
 
 
-@pytest.mark.parametrize(("name", "function"), [("reference/cli.md", "reference"), ("gallery.md", "gallery")])
-def test_generated_pages_are_up_to_date(name: str, function: str) -> None:
-    page = getattr(_load(ROOT / "docs" / "generate.py"), function)()
-    assert (ROOT / "docs" / name).read_text() == page, "run 'make docs'"
+GENERATE = _load(ROOT / "docs" / "generate.py")
+
+
+@pytest.mark.parametrize("name", GENERATE.PAGES)
+def test_generated_pages_are_up_to_date(name: str) -> None:
+    assert (ROOT / "docs" / name).read_text() == GENERATE.PAGES[name](), "run 'make docs'"
+
+
+@pytest.mark.parametrize("package", python.PACKAGES)
+def test_every_public_name_is_in_the_reference(package: str) -> None:
+    module = importlib.import_module(f"daybreak.{package}")
+    ours = {name for name, x in vars(module).items() if str(getattr(x, "__module__", "")).startswith("daybreak.")}
+    assert ours
+    assert {name for name in ours if not name.startswith("_")} <= python.public(package).keys()
+    page = (ROOT / "docs" / "reference" / f"{package}.md").read_text()
+    assert all(re.search(rf"^\| \[?`{name}`", page, re.MULTILINE) for name in python.public(package))
+
+
+@pytest.mark.parametrize("page", sorted((ROOT / "docs").rglob("*.md")), ids=lambda page: page.stem)
+def test_a_page_begins_with_whom_it_is_for(page: Path) -> None:
+    first = next(line for line in page.read_text().splitlines() if line and not line.startswith("#"))
+    assert re.match(r"\*[^*]", first), f"{page.name} begins with {first!r}: begin with one line in italics, *For …*"
 
 
 @pytest.mark.parametrize("verb", [(), ("theory",), ("train", "recall"), ("runs", "export")], ids=" ".join)
 def test_the_reference_has_every_option_of_a_verb(verb: tuple[str, ...]) -> None:
-    generate = _load(ROOT / "docs" / "generate.py")
-    options = set(re.findall(r"^│ (--[\w.-]+)", generate.help_text(*verb), re.MULTILINE))
+    options = set(re.findall(r"^│ (--[\w.-]+)", GENERATE.help_text(*verb), re.MULTILINE))
     page = (ROOT / "docs" / "reference" / "cli.md").read_text()
     title = f"daybreak {' '.join(verb)}" if verb else "Verbs"
     (section,) = re.findall(rf"^#+ {title}\n(.*?)(?=^#|\Z)", page, re.MULTILINE | re.DOTALL)
@@ -85,7 +104,10 @@ def test_links_and_pictures_exist() -> None:
 
 
 def _anchors(page: Path) -> set[str]:
-    return {heading.lower().replace(" ", "-") for heading in re.findall(r"^#+ (.+)$", page.read_text(), re.MULTILINE)}
+    """Headings, and names of the Python interface, whose sections the site makes from docstrings."""
+    text = page.read_text()
+    headings = {heading.lower().replace(" ", "-") for heading in re.findall(r"^#+ (.+)$", text, re.MULTILINE)}
+    return headings | set(re.findall(r"^::: (\S+)$", text, re.MULTILINE))
 
 
 @pytest.mark.parametrize("page", GUIDES, ids=lambda page: page.stem)
