@@ -4,7 +4,7 @@ BIN := .venv/bin
 READY := .venv/.ready
 DEVELOP := .venv/.develop
 
-.PHONY: demo test lint bench docs lock clean
+.PHONY: demo test lint bench notebooks docs lock clean
 
 demo: $(READY)  ## the tour: laws of the toy model next to the paper's, with pictures in demo/
 	$(BIN)/daybreak demo
@@ -27,6 +27,9 @@ bench: $(DEVELOP)  ## ratios against a peer or a limit, measured in one run
 	$(BIN)/python -m benchmarks.explorer
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check torch==2.13.0
 	$(BIN)/python benchmarks/training.py
+
+notebooks: $(DEVELOP)  ## open the notebooks in a browser, on this machine only
+	$(BIN)/marimo edit --skip-update-check notebooks
 
 docs: $(DEVELOP)  ## write the generated pages again
 	$(BIN)/python docs/generate.py

@@ -5,6 +5,7 @@ Open it with `make notebooks`, or run it from top to bottom with `python noteboo
 
 import marimo
 
+__generated_with = "0.25.2"
 app = marimo.App(width="medium", app_title="Forecast: when will it emerge?")
 
 
@@ -20,15 +21,13 @@ def _():
 
 @app.cell
 def _(mo):
-    mo.md(
-        """
-        # When will it emerge?
+    mo.md("""
+    # When will it emerge?
 
-        A small model is trained to its end. Then it is forgotten how it ends: choose a step, and the forecast uses only what was measured until
-        that step. The loss is flat, but attention to the relevant token grows. Replace `steps`, `losses` and `attention` by arrays of
-        your own to forecast your own run.
-        """
-    )
+    A small model is trained to its end. Then it is forgotten how it ends: choose a step, and the forecast uses only what was measured until
+    that step. The loss is flat, but attention to the relevant token grows. Replace `steps`, `losses` and `attention` by arrays of
+    your own to forecast your own run.
+    """)
     return
 
 
@@ -65,8 +64,8 @@ def _(at, attention, losses, measure, mo, steps):
 
 @app.cell
 def _(at, attention, forecast, losses, measure, np, pictures, steps, truth):
-    _known = [x for x in map(forecast, steps[3 : 1 + np.searchsorted(steps, at.value)])]
-    _known = [x for x in _known if isinstance(x, measure.Forecast)]
+    _seen = map(forecast, steps[3 : 1 + np.searchsorted(steps, at.value)])
+    _known = [x for x in _seen if isinstance(x, measure.Forecast)]
     with pictures.look():
         picture, (_loss, _attention, _band) = pictures.panels(["loss", "attention", "forecast at each step"], width=3.4)
         _loss.plot(steps, losses, color=pictures.OURS)

@@ -5,6 +5,7 @@ Open it with `make notebooks`, or run it from top to bottom with `python noteboo
 
 import marimo
 
+__generated_with = "0.25.2"
 app = marimo.App(width="medium", app_title="Law: how does the plateau grow?")
 
 
@@ -19,15 +20,13 @@ def _():
 
 @app.cell
 def _(mo):
-    mo.md(
-        """
-        # How does the plateau grow?
+    mo.md("""
+    # How does the plateau grow?
 
-        The toy model is trained at two sequence lengths T and two dimensions d, with a few seeds each. The plateau of a run is the number of
-        steps until its loss crosses the level. A power law is fitted to all of them. Theory predicts exponents of ½ for d and 1 for T,
-        for long sequences.
-        """
-    )
+    The toy model is trained at two sequence lengths T and two dimensions d, with a few seeds each. The plateau of a run is the number of
+    steps until its loss crosses the level. A power law is fitted to all of them. Theory predicts exponents of ½ for d and 1 for T,
+    for long sequences.
+    """)
     return
 
 

@@ -5,7 +5,11 @@ Open it with `make notebooks`, or run it from top to bottom with `python noteboo
 
 import marimo
 
-app = marimo.App(width="medium", app_title="Theory: when does the toy model emerge?")
+__generated_with = "0.25.2"
+app = marimo.App(
+    width="medium",
+    app_title="Theory: when does the toy model emerge?",
+)
 
 
 @app.cell
@@ -20,14 +24,12 @@ def _():
 
 @app.cell
 def _(mo):
-    mo.md(
-        """
-        # When does the toy model emerge?
+    mo.md("""
+    # When does the toy model emerge?
 
-        One layer of attention must find the relevant one of **T** tokens of dimension **d**. The relevant token stands at **B** positions, and
-        with probability **p** it is always the same token. Move a slider: everything below is computed again.
-        """
-    )
+    One layer of attention must find the relevant one of **T** tokens of dimension **d**. The relevant token stands at **B** positions, and
+    with probability **p** it is always the same token. Move a slider: everything below is computed again.
+    """)
     return
 
 
@@ -71,7 +73,9 @@ def _(pictures, plateau, setting, theory):
 
 @app.cell
 def _(mo):
-    mo.md("""## How it grows: one line for each d, at your B, p and logits""")
+    mo.md("""
+    ## How it grows: one line for each d, at your B, p and logits
+    """)
     return
 
 
