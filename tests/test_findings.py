@@ -5,21 +5,24 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 ROOT = Path(__file__).parents[1]
 FOLDER = ROOT / "docs" / "findings"
+PAGES = sorted(FOLDER.glob("*.md"))
 PAPERS = ("emergence", "incremental")
 VERDICTS = ("holds", "fails", "undecided", "outside")
 
 
-def _claims(paper: str = "*") -> dict[str, dict[str, str]]:
-    files = (ROOT / "results").glob(f"{paper}/*/laptop/claims.json")
-    return {claim["id"]: claim for file in files for claim in json.loads(file.read_text())["claims"]}
+def _documents(paper: str = "*") -> Iterator[dict[str, Any]]:
+    for file in (ROOT / "results").glob(f"{paper}/*/laptop/claims.json"):
+        yield json.loads(file.read_text())
 
 
-CLAIMS = _claims()
+CLAIMS: dict[str, dict[str, str]] = {claim["id"]: claim for one in _documents() for claim in one["claims"]}
+STUDIES: dict[str, str] = {claim["id"]: Path(one["study"]).name for one in _documents() for claim in one["claims"]}
 
 
 def _numbers(text: str) -> Iterator[str]:
@@ -48,7 +51,7 @@ def _rows(page: Path) -> Iterator[tuple[str, str, str]]:
             yield names[0].strip("`"), words[0], measured.rstrip(" |")
 
 
-@pytest.mark.parametrize("page", sorted(FOLDER.glob("*.md")), ids=lambda page: page.stem)
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_verdicts_and_numbers_of_a_page_are_those_of_the_results(page: Path) -> None:
     rows = list(_rows(page))
     assert len(rows) > 7
@@ -62,12 +65,23 @@ def test_verdicts_and_numbers_of_a_page_are_those_of_the_results(page: Path) -> 
 
 
 def test_every_claim_has_its_row() -> None:
-    named = Counter(name for page in FOLDER.glob("*.md") if page.stem != "index" for name, _, _ in _rows(page))
+    named = Counter(name for page in PAGES if page.stem != "index" for name, _, _ in _rows(page))
     assert named == Counter(CLAIMS.keys())
 
 
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_the_command_of_every_number_is_on_its_page(page: Path) -> None:
+    commands = re.findall(r"^    daybreak reproduce (.+)$", page.read_text(), re.MULTILINE)
+    named = {name for command in commands for name in command.split() if not name.startswith("-")}
+    assert named <= set(STUDIES.values())
+    if page.stem != "index":
+        assert named == {STUDIES[name] for name, _, _ in _rows(page)}
+    else:
+        assert commands == ["--from-tables"]
+
+
 def test_own_claims_are_marked() -> None:
-    lines = [line for page in FOLDER.glob("*.md") if page.stem != "index" for line in page.read_text().splitlines()]
+    lines = [line for page in PAGES if page.stem != "index" for line in page.read_text().splitlines()]
     for name, claim in CLAIMS.items():
         (line,) = (line for line in lines if line.startswith(f"| `{name}` |"))
         assert ("*own:*" in line) == claim["paper"].startswith("ours"), name
@@ -79,7 +93,7 @@ def test_a_wrong_number_is_noticed() -> None:
     assert _unknown("d^0.51, 3.08 times, 2.9, 5 %, 13 of 5320", claim) == ["0.51", "3.08", "2.9", "5", "13", "5320"]
 
 
-@pytest.mark.parametrize("page", sorted(FOLDER.glob("*.md")), ids=lambda page: page.stem)
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_decimals_outside_of_tables_are_of_claims_on_the_page(page: Path) -> None:
     prose = "\n".join(x for x in page.read_text().splitlines() if not x.startswith("|") and "arXiv" not in x)
     decimals = " ".join(re.findall(r"(?<![\w.])\d+\.\d+", prose))
@@ -90,7 +104,7 @@ def test_decimals_outside_of_tables_are_of_claims_on_the_page(page: Path) -> Non
 def test_totals_are_those_of_the_results(page: Path) -> None:
     text = page.read_text()
     for paper in PAPERS:
-        counts = Counter(claim["verdict"] for claim in _claims(paper).values())
+        counts = Counter(claim["verdict"] for one in _documents(paper) for claim in one["claims"])
         cells = [*(str(counts[verdict]) for verdict in VERDICTS), str(sum(counts.values()))]
         assert f"`results/{paper}` | {' | '.join(cells)} |" in text
 
@@ -105,7 +119,7 @@ def test_who_made_the_claims_is_counted_right() -> None:
 
 
 def test_the_findings_in_the_readme_are_those_of_the_results() -> None:
-    found = re.findall(r"^- \*\*(.*?)\((\w[\w, ]*)\)\.$", (ROOT / "README.md").read_text(), re.MULTILINE)
+    found = re.findall(r"^- \*\*((?s:.*?))\(([A-Z]\d[\w, ]*)\)\.$", (ROOT / "README.md").read_text(), re.MULTILINE)
     assert len(found) == 3
     for sentence, names in found:
         claims = [x for name in names.split(", ") for key, x in CLAIMS.items() if key.split("-")[0] == name]
