@@ -118,3 +118,8 @@ def test_commands_of_the_readme_are_run_on_the_pages() -> None:
 def test_the_task_of_the_tutorial_is_that_of_the_guide() -> None:
     snippets = read((ROOT / "docs" / "tutorials" / "own-task.md").read_text())
     assert [x.text for x in snippets if x.name == "needle.py"] == [own.NEEDLE]
+
+
+def test_the_sweep_of_the_tutorial_is_the_example() -> None:
+    snippets = read((ROOT / "docs" / "tutorials" / "sweep.md").read_text())
+    assert [x.text for x in snippets if x.name == "small.toml"] == [(ROOT / "examples" / "small.toml").read_text()]
