@@ -4,7 +4,7 @@ BIN := .venv/bin
 READY := .venv/.ready
 DEVELOP := .venv/.develop
 
-.PHONY: demo test lint bench docs site compat dist lock clean
+.PHONY: demo test lint bench notebooks docs site compat dist lock clean
 
 demo: $(READY)  ## the tour: laws of the toy model next to the paper's, with pictures in demo/
 	$(BIN)/daybreak demo
@@ -32,6 +32,9 @@ bench: $(DEVELOP)  ## ratios against a peer or a limit, measured in one run; the
 	$(BIN)/python benchmarks/training.py
 	$(BIN)/python docs/generate.py
 
+notebooks: $(DEVELOP)  ## open the notebooks in a browser, on this machine only
+	$(BIN)/marimo edit --skip-update-check notebooks
+
 docs: $(DEVELOP)  ## write the generated pages again
 	$(BIN)/python docs/generate.py
 
@@ -50,7 +53,7 @@ lock:  ## resolve the versions that pyproject.toml allows, and write them to bot
 	$(BIN)/python -m pip install --quiet --upgrade pip
 	$(BIN)/python -m pip install --quiet hatchling editables -e '.[explorer]'
 	$(BIN)/python -m pip freeze --exclude-editable --exclude pip > requirements.lock
-	$(BIN)/python -m pip install --quiet -e '.[dev,docs,explorer,ray]'
+	$(BIN)/python -m pip install --quiet -e '.[dev,docs,explorer,notebooks,ray]'
 	$(BIN)/python -m pip freeze --exclude-editable --exclude pip > requirements-dev.lock
 
 $(READY): requirements.lock pyproject.toml

@@ -45,7 +45,7 @@ def _pages() -> list[Path]:
 
 
 def _files() -> list[Path]:
-    folders = [ROOT / name for name in ("src", "docs", "examples", "benchmarks")]
+    folders = [ROOT / name for name in ("src", "docs", "examples", "benchmarks", "notebooks")]
     inside = (file for folder in folders for file in folder.rglob("*") if file.suffix in SUFFIXES)
     return sorted({*_pages(), *(file for file in inside if _name(file) not in EXEMPT)})
 
