@@ -42,7 +42,7 @@ def test_columns_are_named_by_layer_and_head() -> None:
     assert {str(table[name].type) for name in table.column_names[1:]} == {"float"}
 
 
-@pytest.mark.parametrize("name", ["step", "loss_2", "loss2", "Loss", "", "a b", "_loss", "loss_"])
+@pytest.mark.parametrize("name", ["step", "loss_2", "2loss", "Loss", "", "a b", "_loss", "loss_"])
 def test_names_that_would_not_come_back_are_refused(name: str) -> None:
     with pytest.raises(ValueError, match="a curve cannot be called"):
         curves.encode(np.arange(2), {name: np.zeros(2, np.float32)})

@@ -1,5 +1,6 @@
 """Where runs are kept: a directory that is consistent at every moment, and an index of it."""
 
+from daybreak.lab.observed import ObservedRun as ObservedRun
 from daybreak.lab.provenance import device as device
 from daybreak.lab.result import DamageError as DamageError
 from daybreak.lab.result import Result as Result

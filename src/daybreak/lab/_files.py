@@ -60,7 +60,7 @@ def write(path: Path, content: bytes, aside: Path, *, lasting: bool) -> None:
     while True:
         part = aside / os.urandom(8).hex()
         try:
-            _write(part, content, lasting)
+            create(part, content, lasting=lasting)
             part.replace(path)
             return
         except FileNotFoundError:
@@ -71,7 +71,8 @@ def write(path: Path, content: bytes, aside: Path, *, lasting: bool) -> None:
             raise
 
 
-def _write(path: Path, content: bytes, lasting: bool) -> None:
+def create(path: Path, content: bytes, *, lasting: bool) -> None:
+    """Write a file that is not there yet; `lasting`: and sync it."""
     with path.open("xb", buffering=0) as file:
         left = memoryview(content)
         while left:

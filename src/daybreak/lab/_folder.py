@@ -9,12 +9,14 @@ from daybreak.lab import _files
 from daybreak.lab._files import sha256
 from daybreak.lab._settings import level
 from daybreak.lab.result import DamageError, unseal, without_level
+from daybreak.lab.rows import ROWS
 
 RUN, CURVES, RESULT, CHECKPOINT = "run.json", "curves.parquet", "result.json", "checkpoint.safetensors"
 STATE = "state.safetensors"
 KEPT = {"parameters": "parameters.safetensors", "maps": "maps.safetensors"}
 """Files that a run has if it was asked to keep them."""
-FILES = (RESULT, CHECKPOINT, STATE, *KEPT.values(), CURVES, RUN)
+PART = "observed.part"
+FILES = (RESULT, CHECKPOINT, STATE, *KEPT.values(), CURVES, RUN, ROWS, PART)
 """All that a lab writes to a run's folder, in the order in which it is deleted: a run is first not done, then not there."""
 
 _LARGEST = 2**26  # bytes of a checkpoint's header

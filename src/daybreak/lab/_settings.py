@@ -7,10 +7,19 @@ from daybreak.errors import RequestError, UnknownKind
 if TYPE_CHECKING:
     from daybreak.training import Stop
 
+OBSERVED = "observed"
+"""The part of a run that only observed runs have: name, start, and what counts as emerged. Also the name of their task."""
+
 
 def level(settings: dict[str, Any]) -> float:
-    """The level of a run's stop rule; 0 if it has none."""
-    return settings.get("stop", {}).get("level", 0.0)
+    """The level of a run's stop rule, or of an observed run; 0 if it has none."""
+    about = settings[OBSERVED] if is_observed(settings) else settings.get("stop", {})
+    return about.get("level", 0.0)
+
+
+def is_observed(settings: dict[str, Any]) -> bool:
+    """Whether something else trained a run."""
+    return isinstance(settings.get(OBSERVED), dict)
 
 
 def stop_rule(settings: dict[str, Any]) -> "Stop":
@@ -23,6 +32,8 @@ def stop_rule(settings: dict[str, Any]) -> "Stop":
 
 def unknown(settings: dict[str, Any]) -> str:
     """What of a run is not known here, such as `task 'needle'`; empty if the run can be constructed."""
+    if is_observed(settings):
+        return "task 'observed'"
     from daybreak.training import from_json
 
     try:

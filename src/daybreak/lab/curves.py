@@ -17,8 +17,9 @@ from daybreak.lab import _parquet
 
 Curves = dict[str, NDArray[np.floating]]
 
-_NAME = re.compile(r"[a-z][a-z_]*(?<!_)")
-_COLUMN = re.compile(rf"({_NAME.pattern})((?:_[1-9]\d*)*)")
+_NAME = re.compile(r"[a-z][a-z0-9]*(?:_+[a-z][a-z0-9]*)*")  # a word that is a number is the place in an array
+COLUMN = re.compile(rf"({_NAME.pattern})((?:_[1-9]\d*)*)")
+"""A name of a column: of a curve, and of the place in an array."""
 
 
 def columns(steps: NDArray[np.integer], curves: Curves) -> dict[str, NDArray]:
@@ -31,11 +32,18 @@ def columns(steps: NDArray[np.integer], curves: Curves) -> dict[str, NDArray]:
     return columns
 
 
+def check_name(name: str) -> None:
+    """Refuse a name that a curve cannot have."""
+    if not _NAME.fullmatch(name) or name == "step":
+        raise ValueError(
+            f"a curve cannot be called {name!r}: lower-case words between _ only, that start with a letter, and not 'step'."
+        )
+
+
 def encode(steps: NDArray[np.integer], curves: Curves) -> bytes:
     """A Parquet file of the curves, in single precision."""
     for name in curves:
-        if not _NAME.fullmatch(name) or name == "step":
-            raise ValueError(f"a curve cannot be called {name!r}: lower-case letters and single words between _ only.")
+        check_name(name)
     sink = pa.BufferOutputStream()
     # Short columns of noise: a dictionary, statistics or a slower compression would take time and save no space.
     parquet.write_table(
@@ -61,7 +69,7 @@ def decode(content: bytes) -> tuple[NDArray[np.int64], Curves]:
     steps = columns.pop("step")
     parts: dict[str, dict[tuple[int, ...], str]] = {}
     for column in columns:
-        match = _COLUMN.fullmatch(column)
+        match = COLUMN.fullmatch(column)
         name, numbers = (match[1], match[2].split("_")[1:]) if match else (column, [])
         parts.setdefault(name, {})[tuple(int(i) - 1 for i in numbers)] = column
     curves: Curves = {}

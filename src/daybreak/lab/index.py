@@ -24,8 +24,10 @@ from pyarrow import parquet
 from daybreak.lab import _files, _parquet
 from daybreak.lab._folder import CURVES, RESULT, RUN, RunFolder, evaluations
 from daybreak.lab._marker import SCRATCH, ids
+from daybreak.lab._settings import OBSERVED, is_observed
 from daybreak.lab.provenance import PROVENANCE
 from daybreak.lab.result import UNFINISHED, Result, from_document
+from daybreak.lab.rows import last_step
 
 VERSION = 3
 SHARED = frozenset({"weights"})
@@ -60,6 +62,8 @@ def unfinished_row(folder: Path) -> dict[str, Any]:
     flat = dict.fromkeys(("id", *_MEASURED)) | {"id": folder.name, "outcome": UNFINISHED}
     try:
         run = json.loads(_files.read(folder / RUN))
+        if is_observed(run):
+            return flat | settings(run) | {"last_step": last_step(folder)}
         count = evaluations(folder)
         step = min((count - 1) * run["stop"]["every"], run["stop"]["budget"]) if count else None
         return flat | settings(run) | {"last_step": step}
@@ -72,6 +76,8 @@ def settings(run: dict[str, Any]) -> dict[str, Any]:
 
     Parts that only a newer version has get columns too, whose names start with the part.
     """
+    if is_observed(run):
+        return _observed(run[OBSERVED], run.get("settings", {}))
     flat: dict[str, Any] = {part: run.get(part, {}).get("name", "unknown") for part in ("task", "model", "optimizer")}
     flat["schedule"] = run.get("schedule", {}).get("name", "constant")
     for part in _PARTS:
@@ -82,6 +88,22 @@ def settings(run: dict[str, Any]) -> dict[str, Any]:
         values = run[part].items() if isinstance(run[part], dict) else [("", run[part])]
         flat |= {f"{part}_{name}".rstrip("_"): _cell(value) for name, value in values}
     return flat | {name: run.get(name) for name in ("batch", "evaluation", "seed")}
+
+
+def _observed(about: dict[str, Any], given: dict[str, Any]) -> dict[str, Any]:
+    """Columns of an observed run: its settings by their names; `setting_time` where a name has another meaning.
+
+    A model, an optimizer, a batch, a seed of its own are in the columns in which those of other runs are.
+    """
+    own = {"task": OBSERVED, "model": "unknown", "optimizer": "unknown", "schedule": "constant"}
+    own |= {name: about.get(name) for name in ("name", "curve", "level", "direction")}
+    free = {"model", "optimizer"}
+    taken = {"id", "configuration", *own, *_MEASURED, *PROVENANCE, _STAMP} - free
+    flat: dict[str, Any] = {"batch": None, "evaluation": None, "seed": None}
+    for name, value in given.items():
+        is_taken = name.lower() in taken or name.startswith(("final_", "setting_")) or (name in free and value is None)
+        flat[f"setting_{name}" if is_taken else name] = _cell(value)
+    return own | flat
 
 
 def _column_of(run: dict[str, Any], part: str, name: str) -> str:

@@ -87,14 +87,18 @@ def measurement(run: "Run", record: "Record") -> dict[str, Any]:
         "outcome": record.outcome,
         "plateau": _plateau(run, record) if run.stop.level else None,
         "last_step": int(record.steps[-1]),
-        "final": {name: _plain(curve[-1]) for name, curve in sorted(record.curves.items())},
+        "final": {name: plain(curve[-1]) for name, curve in sorted(record.curves.items())},
     }
 
 
 def _plateau(run: "Run", record: "Record") -> dict[str, Any]:
     from daybreak.training.watched import watched
 
-    plateau = watched(run.stop.level, record.curves).plateau(record.steps, record.curves)
+    return plateau_document(watched(run.stop.level, record.curves).plateau(record.steps, record.curves))
+
+
+def plateau_document(plateau: "Plateau") -> dict[str, Any]:
+    """A plateau as JSON has it."""
     low, high = plateau.bracket
     return {
         "length": plateau.length,
@@ -114,11 +118,11 @@ def failure(traceback: str) -> dict[str, Any]:
     return {"outcome": "failed", "plateau": None, "last_step": None, "final": {}, "traceback": traceback}
 
 
-def _plain(values: ArrayLike) -> Any:
+def plain(values: ArrayLike) -> Any:
     """Numbers as JSON has them; one that is not finite is null."""
     values = np.asarray(values)
     if values.ndim:
-        return [_plain(x) for x in values]
+        return [plain(x) for x in values]
     return float(values) if np.isfinite(values) else None
 
 

@@ -1,4 +1,4 @@
-"""Training that is not ours: attention and probes of a PyTorch model while somebody else's loop trains it.
+"""Training that is not ours: probes and callbacks for PyTorch models, and curves from files.
 
     from daybreak.watch import Watch
 
