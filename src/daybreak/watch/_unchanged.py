@@ -1,5 +1,6 @@
 """A model is probed and left exactly as it was found: modes, random numbers, compiler, whatever happens in between."""
 
+import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Any
@@ -23,7 +24,8 @@ def unchanged(model: torch.nn.Module) -> Iterator[None]:
         for kind in {"cpu", *(one.device.type for one in model.parameters())}:
             if torch.amp.is_autocast_available(kind):
                 stack.enter_context(torch.autocast(kind, enabled=False))
-        stack.enter_context(torch.compiler.set_stance("force_eager"))
+        if "torch._dynamo" in sys.modules:  # or nothing is compiled, and importing it would take seconds
+            stack.enter_context(torch.compiler.set_stance("force_eager"))
         try:
             for part in training:
                 part.training = False

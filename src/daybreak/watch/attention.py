@@ -74,9 +74,9 @@ def _forward(model: torch.nn.Module, tokens: np.ndarray, use: Callable[[torch.Te
             use(weights)
 
     kind = kind_of(model)
-    with unchanged(model), _checked_ids(model), _last_linear(model) as linear:
-        with nullcontext() if use is None else kind.reading(model, use_if_self_attention):
-            logits = _logits(kind.forward(model, ids), ids)
+    reading = nullcontext() if use is None else kind.reading(model, use_if_self_attention)
+    with unchanged(model), _checked_ids(model), _last_linear(model) as linear, reading:
+        logits = _logits(kind.forward(model, ids), ids)
     return Outputs(logits, next((x for x, y in linear if logits is not None and y == logits.shape), None))
 
 

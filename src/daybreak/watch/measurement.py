@@ -5,7 +5,7 @@ from typing import Any, NamedTuple, final
 
 import numpy as np
 import torch
-from torch.nn import functional as F
+from torch.nn import functional
 
 from daybreak.errors import RequestError, refuse
 from daybreak.watch import attention as maps
@@ -97,7 +97,9 @@ class Measurement:
         return values | self._of_outputs(model, batch, outputs)
 
     def _of_outputs(self, model: Any, batch: ProbeBatch, outputs: maps.Outputs) -> dict[str, np.ndarray]:
-        text = maps.outputs(model, self._text).logits if self._text is not None and self._reading("text_losses") else None
+        text = (
+            maps.outputs(model, self._text).logits if self._text is not None and self._reading("text_losses") else None
+        )
         arrays = {
             "losses": None if outputs.logits is None else _losses(outputs.logits, batch.tokens),
             "text_losses": None if text is None else _losses(text, self._text),
@@ -137,7 +139,9 @@ _NEEDS = {"losses": "logits", "text_losses": "logits for the text", "hidden": "l
 def _losses(logits: torch.Tensor, tokens: Any) -> np.ndarray:
     """The loss at each position but the last, (batch, length − 1)."""
     target = torch.as_tensor(tokens, dtype=torch.long, device=logits.device)
-    return maps.as_array(F.cross_entropy(logits[:, :-1].transpose(1, 2).float(), target[:, 1:], reduction="none"))
+    return maps.as_array(
+        functional.cross_entropy(logits[:, :-1].transpose(1, 2).float(), target[:, 1:], reduction="none")
+    )
 
 
 def _stacked(rows: list[np.ndarray]) -> np.ndarray:

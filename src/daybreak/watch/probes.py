@@ -88,11 +88,11 @@ def attention_to(relevant: Callable[[np.ndarray], np.ndarray]) -> Probe:
 
 
 def copying(losses: Floats, batch: ProbeBatch) -> float:
-    """Loss on the second copy of the random tokens minus loss on the first: 0 before induction, negative after.
+    """How much lower the loss is on the second copy of the random tokens than on the first: 0 before induction.
 
     The first token of the second copy is left out: nothing before it tells that a copy begins.
     """
-    return float(losses[:, batch.L :].mean() - losses[:, : batch.L - 1].mean())
+    return float(losses[:, : batch.L - 1].mean() - losses[:, batch.L :].mean())
 
 
 def in_context_learning(early: int = 50, late: int = 500) -> Probe:

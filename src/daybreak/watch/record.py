@@ -30,11 +30,10 @@ class Emerges(NamedTuple):
 class Record:
     """The rows of a watched training, and where they are stored. The run begins with its first row."""
 
-    def __init__(self, lab: Path, name: str, settings: Mapping[str, Any], emerges: Emerges, warn: Warn):
-        self._begin = lambda: ObservedRun.begin(lab, name, settings, **emerges._asdict())
-        self._lab, self._warn = lab, warn
+    def __init__(self, lab: Path | None, name: str, settings: Mapping[str, Any], emerges: Emerges, warn: Warn):
+        self._lab, self._about, self._warn = lab, (name, settings, emerges), warn
         self._run: ObservedRun | None = None
-        self._failed = False
+        self._failed = lab is None
         self._curves: dict[str, tuple[list[int], list[np.ndarray]]] = {}
 
     @property
@@ -54,6 +53,11 @@ class Record:
         except (OSError, ValueError) as error:
             self._fail(error)
 
+    def _begin(self) -> ObservedRun:
+        assert self._lab is not None  # noqa: S101
+        name, settings, emerges = self._about
+        return ObservedRun.begin(self._lab, name, settings, **emerges._replace(level=max(emerges.level, 0.0))._asdict())
+
     def curve(self, name: str) -> tuple[np.ndarray, np.ndarray]:
         """Steps and values of one curve, without rows that are not finite: (rows,), and (rows, heads)."""
         steps, values = self._curves.get(name, ([], []))
@@ -69,12 +73,14 @@ class Record:
 
     def resume(self, id: str, step: int) -> None:  # noqa: A002
         """Go on with the run of a checkpoint. If the lab does not have it, a new run begins, with a warning."""
+        if self._lab is None:
+            return
         try:
             self._run = ObservedRun.resume(self._lab, id, step)
             steps, curves = rows.read(self._lab / "runs" / id)
         except (OSError, ValueError) as error:
             self._run = None
-            self._warn(f"the record before the checkpoint is lost, and a new run begins: {_sentence(error)}")
+            self._warn(f"the record before the checkpoint is lost, and a new run begins: {sentence(error)}")
             return
         for name, table in curves.items():
             for at, value in zip(steps, table, strict=True):
@@ -103,11 +109,12 @@ class Record:
     def _fail(self, error: Exception) -> None:
         self._failed = True
         self._warn(
-            f"the lab {str(self._lab)!r} takes no more rows ({_sentence(error)}) "
+            f"the lab {str(self._lab)!r} takes no more rows ({sentence(error)}) "
             "Training goes on, and what was written before can be read."
         )
 
 
-def _sentence(error: Exception) -> str:
+def sentence(error: Exception) -> str:
+    """The message of an error, ended by a point."""
     text = str(error).strip() or type(error).__name__
     return text if text.endswith(".") else f"{text}."

@@ -12,10 +12,10 @@ from contextlib import contextmanager
 from typing import Any, final
 
 import torch
-from torch.nn import functional as F
+from torch.nn import functional
 from torch.overrides import TorchFunctionMode
 
-_SOFTMAX = (F.softmax, torch.softmax, torch.Tensor.softmax)
+_SOFTMAX = (functional.softmax, torch.softmax, torch.Tensor.softmax)
 
 
 def fits(model: Any) -> bool:
@@ -50,12 +50,12 @@ class _Calls(TorchFunctionMode):
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
-        if func is F.multi_head_attention_forward:
+        if func is functional.multi_head_attention_forward:
             # Its own softmax is not seen here: calls from inside a call do not come by again.
             output, weights = func(*args, **kwargs | {"need_weights": True, "average_attn_weights": False})
             self._use(weights if weights.ndim == 4 else weights[None])
             return output, weights if kwargs.get("need_weights", True) else None
-        if func is F.scaled_dot_product_attention:
+        if func is functional.scaled_dot_product_attention:
             output, weights = _attention(*args, **kwargs)
             if weights.shape[-1] == weights.shape[-2]:
                 self._use(weights.reshape(weights.shape[0], -1, *weights.shape[-2:]))
