@@ -17,7 +17,8 @@ def unchanged(model: torch.nn.Module) -> Iterator[None]:
     Flags are set on each module directly: `train()` and `eval()` may be overridden and do more. `inference_mode` would leave
     tensors behind (cached positions, say) that cannot take part in training.
     """
-    training = {part: part.training for part in model.modules()}
+    parts = [*model.modules(), *_wrapped_by_lens(model)]
+    training = {part: part.training for part in parts}
     with ExitStack() as stack:
         stack.enter_context(_random_state())
         stack.enter_context(torch.no_grad())
@@ -33,6 +34,12 @@ def unchanged(model: torch.nn.Module) -> Iterator[None]:
         finally:
             for part, was in training.items():
                 part.training = was
+
+
+def _wrapped_by_lens(model: torch.nn.Module) -> Iterator[torch.nn.Module]:
+    """Modules of the model inside a TransformerLens bridge, which does not list them as its own; dropout is among them."""
+    inner = getattr(model, "original_model", None)
+    yield from inner.modules() if isinstance(inner, torch.nn.Module) else ()
 
 
 @contextmanager

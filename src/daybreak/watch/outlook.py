@@ -7,31 +7,47 @@ from daybreak.errors import RequestError
 from daybreak.measure import Forecast, NotEnoughEvidence, Plateau
 from daybreak.watch.record import Emerges, Record
 
+_RISEN = 2.0  # least growth of the best head since the start: in language models scores drift by tens of percent for no reason
+_TAKES_PART = 0.5  # of the best head's score: which heads are evidence. Most heads of a language model never take part
 
-def outlook(record: Record, emerges: Emerges, probe: str | None) -> Forecast | NotEnoughEvidence | Plateau:
+
+def outlook(
+    record: Record, emerges: Emerges, probe: str | None, prior: tuple[float, float] | None = None
+) -> Forecast | NotEnoughEvidence | Plateau:
     """When the curve reaches its level, or when it did, or why that cannot be said yet.
 
     Args:
         record: the rows so far.
         emerges: the curve and its level.
         probe: attention whose growth is evidence, between 0 and 1; None for the curve alone.
+        prior: what a law predicts: the median, and the standard deviation of the logarithm.
     """
     steps, table = record.curve(emerges.curve)
     if not steps.size:
         return NotEnoughEvidence(0.0, f"{emerges.curve} has not been measured yet.")
     values = np.array([emerges.best(row) for row in table])
-    options = {"level": emerges.level, "direction": emerges.direction}
-    if probe is None:
-        return measure.forecast(steps, values, **options)
-    at, heads = record.curve(probe)
-    if at.size < 2 or not np.all((heads >= 0) & (heads <= 1)):
-        return measure.forecast(steps, values, **options)
-    return measure.forecast(at, np.interp(at, steps, values), probes=_leading(heads), **options)
+    heads = np.zeros((0, 1))
+    if probe is not None:
+        at, heads = record.curve(probe)
+        if at.size:
+            steps, values = at, np.interp(at, steps, values)
+    probes = _leading(heads)
+    answer = measure.forecast(steps, values, emerges.level, probes, direction=emerges.direction, prior=prior)
+    if isinstance(answer, NotEnoughEvidence) and probes is None:
+        return NotEnoughEvidence(
+            answer.at, f"no head has {_RISEN:g} times the {probe or 'attention'} that it began with."
+        )
+    return answer
 
 
-def _leading(heads: np.ndarray) -> np.ndarray:
-    """The heads of which at least one leads by now: a language model has many heads, and only a few take part."""
-    return heads
+def _leading(heads: np.ndarray) -> np.ndarray | None:
+    """The heads that take part by now; None if none has grown by more than drift."""
+    if len(heads) < 2 or not np.all((heads >= 0) & (heads <= 1)):
+        return None
+    now = heads[-2:].mean(axis=0)
+    if now.max() < _RISEN * heads[0].max():
+        return None
+    return heads[:, now >= _TAKES_PART * now.max()]
 
 
 def checked(record: Record, name: str, level: float | None, direction: str | None) -> Emerges:

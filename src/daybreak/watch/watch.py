@@ -6,7 +6,8 @@ Training never ends because it is watched. What cannot be measured or stored is 
 import os
 import time
 import warnings
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, Self, final
@@ -26,7 +27,8 @@ if TYPE_CHECKING:
     from daybreak.measure import Forecast, NotEnoughEvidence, Plateau
 
 _LEVELS = {"induction": 0.3}  # of the best head: far above chance (1 / position), and before it is finished
-_UP = ("induction", "previous_token", "duplicate_token", "sink", "copying")
+_ATTENTION = ("induction", "previous_token", "duplicate_token", "sink")
+_UP = (*_ATTENTION, "copying")
 
 
 @final
@@ -48,6 +50,7 @@ class Watch:
             whose attention is not found.
         vocabulary: number of token ids, or the ids that the probe batch is drawn from.
         context: longest sequence that the model takes, if it does not state it.
+        prior: what a law or other seeds predict: the median step of emergence, and the standard deviation of its logarithm.
         text: ids of held-out text, (batch, length), for the in-context-learning score.
         log: `log(values, step)` gets what is measured, as plain numbers: a line for wandb, MLflow, TensorBoard.
         on_emergence: called once with the step of emergence.
@@ -70,6 +73,7 @@ class Watch:
         attention: AttentionFunction | None = None,
         vocabulary: int | Iterable[int] | None = None,
         context: int | None = None,
+        prior: tuple[float, float] | None = None,
         text: Any = None,
         log: Callable[[dict[str, float], int], Any] | None = None,
         on_emergence: Callable[[float], Any] | None = None,
@@ -81,6 +85,7 @@ class Watch:
         if text is not None and probes is None:
             chosen["in_context_learning"] = in_context_learning()
         self._emerges = _emerges(curve, level, direction, chosen)
+        self._prior = prior
         self._spacing = Spacing(share, every)
         ids = vocabulary if vocabulary is None or isinstance(vocabulary, int) else tuple(vocabulary)
         self._measurement = Measurement(chosen, Inputs(ids, context), text, attention, self._warn)
@@ -102,11 +107,17 @@ class Watch:
         """
         if not self._watching or not first_rank():
             return
-        try:
+        with self._never_raising():
             self._step(int(step), loss, values)
-        except Exception as error:
-            self._watching = False
-            self._warn(f"watching ended at step {step}: {type(error).__name__}: {error}")
+
+    def note(self, step: int, **values: Any) -> None:
+        """Store numbers of a step at once, such as a loss that something else has averaged. No probe."""
+        if not self._watching or not first_rank():
+            return
+        with self._never_raising():
+            if self._last is None or int(step) >= self._last:
+                self._last = int(step)
+                self._store({}, values)
 
     def forecast(
         self, name: str | None = None, level: float | None = None, direction: Literal["up", "down"] | None = None
@@ -123,8 +134,9 @@ class Watch:
         emerges = self._emerges
         if name not in (None, emerges.curve) or level is not None:
             emerges = checked(self._record, name or emerges.curve, level, direction or emerges.direction)
-        leading = emerges.curve if emerges.curve in _UP else "induction"
-        return outlook(self._record, emerges, leading if leading in self._record.names() else None)
+        leading = emerges.curve if emerges.curve in _ATTENTION else "induction"
+        prior = self._prior if emerges == self._emerges else None
+        return outlook(self._record, emerges, leading if leading in self._record.names() else None, prior)
 
     @property
     def cost(self) -> float:
@@ -144,8 +156,9 @@ class Watch:
     def close(self) -> None:
         """Store what is left, and mark the run as done. Nothing happens if it was never stepped."""
         if self._watching and first_rank():
-            self._store({}, {})
-            self._record.finish()
+            with self._never_raising():
+                self._store({}, {})
+                self._record.finish()
         self._watching = False
 
     def __enter__(self) -> Self:
@@ -160,7 +173,8 @@ class Watch:
     def state_dict(self) -> dict[str, Any]:
         """What a checkpoint needs to go on with the same record: plain values."""
         if self._watching and first_rank():
-            self._store({}, {})
+            with self._never_raising():
+                self._store({}, {})
         return {
             "run": self._record.id,
             "step": self._last,
@@ -177,6 +191,15 @@ class Watch:
         self._last = int(state["step"])
         self._spacing.elapsed, self._spacing.spent = float(state["elapsed"]), float(state["spent"])
         self._emerged = state.get("emerged")
+
+    @contextmanager
+    def _never_raising(self) -> Iterator[None]:
+        """Training goes on whatever happens inside; watching then ends, with a warning."""
+        try:
+            yield
+        except Exception as error:
+            self._watching = False
+            self._warn(f"watching has ended: {type(error).__name__}: {sentence(error)}")
 
     def _step(self, step: int, loss: Any, values: Mapping[str, Any]) -> None:
         now = time.perf_counter()
