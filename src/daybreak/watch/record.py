@@ -6,6 +6,7 @@ from typing import Any, Literal, NamedTuple, final
 
 import numpy as np
 
+from daybreak.errors import RequestError
 from daybreak.lab import rows
 from daybreak.lab.observed import ObservedRun
 
@@ -62,9 +63,8 @@ class Record:
         """Steps and values of one curve, without rows that are not finite: (rows,), and (rows, heads)."""
         steps, values = self._curves.get(name, ([], []))
         table = np.stack(values).reshape(len(values), -1) if values else np.zeros((0, 1))
-        heads = np.isfinite(table).any(axis=0)
-        table = table[:, heads]
-        good = np.isfinite(table).all(axis=1)
+        table = table[:, np.isfinite(table).any(axis=0)]  # a layer may have fewer heads than another
+        good = np.isfinite(table).all(axis=1) & (table.shape[1] > 0)
         return np.asarray(steps, np.float64)[good], table[good]
 
     def names(self) -> list[str]:
@@ -108,13 +108,12 @@ class Record:
 
     def _fail(self, error: Exception) -> None:
         self._failed = True
-        self._warn(
-            f"the lab {str(self._lab)!r} takes no more rows ({sentence(error)}) "
-            "Training goes on, and what was written before can be read."
-        )
+        what = "is not used" if self._run is None else "takes no more rows, and those before can be read"
+        self._warn(f"lab {str(self._lab)!r} {what}: {sentence(error)} Training goes on.")
 
 
 def sentence(error: Exception) -> str:
-    """The message of an error, ended by a point."""
-    text = str(error).strip() or type(error).__name__
-    return text if text.endswith(".") else f"{text}."
+    """What an error says, ended by a point; with its kind, unless it was written for people."""
+    text = str(error).strip()
+    known = isinstance(error, RequestError) and text
+    return f"{text if known else f'{type(error).__name__}: {text}'}".removesuffix(".") + "."

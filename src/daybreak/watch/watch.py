@@ -199,7 +199,7 @@ class Watch:
             yield
         except Exception as error:
             self._watching = False
-            self._warn(f"watching has ended: {type(error).__name__}: {sentence(error)}")
+            self._warn(f"watching has ended: {sentence(error)}")
 
     def _step(self, step: int, loss: Any, values: Mapping[str, Any]) -> None:
         now = time.perf_counter()
