@@ -8,7 +8,9 @@ from daybreak.measure import Forecast, NotEnoughEvidence, Plateau
 from daybreak.watch.record import Emerges, Record
 
 _RISEN = 2.0  # least growth of the best head since the start: in language models scores drift by tens of percent for no reason
-_TAKES_PART = 0.5  # of the best head's score: which heads are evidence. Most heads of a language model never take part
+_TAKES_PART = (
+    0.5  # of the fastest head's growth: which heads are evidence. Most heads of a language model never take part
+)
 
 
 def outlook(
@@ -44,10 +46,11 @@ def _leading(heads: np.ndarray) -> np.ndarray | None:
     """The heads that take part by now; None if none has grown by more than drift."""
     if len(heads) < 2 or not np.all((heads >= 0) & (heads <= 1)):
         return None
-    now = heads[-2:].mean(axis=0)
-    if now.max() < _RISEN * heads[0].max():
+    start, now = np.maximum(heads[0], 1e-12), np.maximum(heads[-2:].mean(axis=0), 1e-12)
+    if now.max() < _RISEN * start.max():
         return None
-    return heads[:, now >= _TAKES_PART * now.max()]
+    growth = np.log(now / start)
+    return heads[:, growth >= _TAKES_PART * growth.max()]
 
 
 def checked(record: Record, name: str, level: float | None, direction: str | None) -> Emerges:
