@@ -36,7 +36,7 @@ def test_denser_when_something_moves() -> None:
 
 
 def test_an_expensive_probe_waits() -> None:
-    assert _simulate(Spacing(0.01), 1000, 0.01, 1.0) == [0]  # ten seconds of training do not pay for a second one
+    assert _simulate(Spacing(0.01), 1000, 0.01, 1.0) == [0, 1]  # ten seconds of training do not pay for a third one
 
 
 def test_every_is_exact() -> None:

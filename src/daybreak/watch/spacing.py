@@ -28,6 +28,7 @@ class Spacing:
     elapsed: float = 0.0  # until the last step
     spent: float = 0.0  # on probes
     _next: int = 0
+    _first: float = 0.0
     _costs: deque[float] = field(default_factory=lambda: deque(maxlen=5))
     _values: deque[float] = field(default_factory=lambda: deque(maxlen=_LOOK))
 
@@ -44,13 +45,18 @@ class Spacing:
         if self.every is not None or not self._costs:
             return True
         allowed = self.share * self.elapsed * (1.0 if self.moving else _RESERVE)
-        return self.spent + median(self._costs) <= allowed
+        return self.spent - self._first + median(self._costs) <= allowed
 
     def probed(self, step: int, seconds: float, value: float | None) -> None:
         """Note what a probe cost, and the value of the curve that is waited for, if it has one."""
+        if self.spent:
+            self._costs.append(seconds)
+        else:
+            self._first = (
+                seconds  # sets everything up, once: it counts in `cost`, but the next probes need not wait for it
+            )
         self.spent += seconds
         self.elapsed += seconds
-        self._costs.append(seconds)
         if value is not None:
             self._values.append(value)
         gap = step // (_MOVING if self.moving else _CALM)

@@ -10,21 +10,20 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Literal, Self, final
+from typing import Any, Literal, Self, final
 
 import numpy as np
 import torch
 
 from daybreak.errors import RequestError, refuse
+from daybreak.measure import Forecast, NotEnoughEvidence, Plateau
 from daybreak.watch._loss import MeanLoss, as_number
 from daybreak.watch.attention import AttentionFunction
 from daybreak.watch.measurement import Inputs, Measurement
+from daybreak.watch.outlook import checked, outlook
 from daybreak.watch.probes import DEFAULT, Probe, in_context_learning
 from daybreak.watch.record import Emerges, Record, sentence
 from daybreak.watch.spacing import Spacing
-
-if TYPE_CHECKING:
-    from daybreak.measure import Forecast, NotEnoughEvidence, Plateau
 
 _LEVELS = {"induction": 0.3}  # of the best head: far above chance (1 / position), and before it is finished
 _ATTENTION = ("induction", "previous_token", "duplicate_token", "sink")
@@ -77,7 +76,7 @@ class Watch:
         text: Any = None,
         log: Callable[[dict[str, float], int], Any] | None = None,
         on_emergence: Callable[[float], Any] | None = None,
-        on_forecast: Callable[["Forecast", int], Any] | None = None,
+        on_forecast: Callable[[Forecast, int], Any] | None = None,
     ):
         self._model = model
         self._said: set[str] = set()
@@ -121,7 +120,7 @@ class Watch:
 
     def forecast(
         self, name: str | None = None, level: float | None = None, direction: Literal["up", "down"] | None = None
-    ) -> "Forecast | NotEnoughEvidence | Plateau":
+    ) -> Forecast | NotEnoughEvidence | Plateau:
         """When it emerges, with an 80 % interval; or when it did; or why there is not enough evidence.
 
         Args:
@@ -129,8 +128,6 @@ class Watch:
             level: of that curve, if it is another one.
             direction: likewise; `up` or `down`.
         """
-        from daybreak.watch.outlook import checked, outlook
-
         emerges = self._emerges
         if name not in (None, emerges.curve) or level is not None:
             emerges = checked(self._record, name or emerges.curve, level, direction or emerges.direction)
@@ -256,8 +253,6 @@ class Watch:
 
     def _tell(self, step: int) -> dict[str, float]:
         """Call those who wait for a forecast or for emergence; the answer as numbers to log."""
-        from daybreak.measure import Forecast, Plateau
-
         answer = self.forecast()
         if isinstance(answer, Plateau):
             self._emerged = answer.length
