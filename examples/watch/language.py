@@ -12,7 +12,7 @@ import torch
 from torch import nn
 from torch.nn import functional
 
-CONTEXT, BATCH, WIDTH, HEADS, LAYERS = 128, 16, 64, 4, 2
+CONTEXT, BATCH, WIDTH, HEADS, LAYERS = 128, 16, 128, 4, 2
 LEARNING_RATE, WARM_UP, CLIP = 3e-3, 100, 1.0
 
 

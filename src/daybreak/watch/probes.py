@@ -136,15 +136,16 @@ DEFAULT: Mapping[str, Probe] = {
 def reads(name: str, probe: Any) -> Reads:
     """What a probe reads, by the name of its first argument; a function that is no probe is refused."""
     try:
-        first = next(iter(signature(probe).parameters))
-    except (TypeError, ValueError, StopIteration):
+        first = next(iter(signature(probe).parameters), None)
+    except (TypeError, ValueError):
         first = None
-    if first not in get_args(Reads):
-        raise RequestError(
-            f"probe {name!r} is not allowed: it must be a function whose first argument is named "
-            "attention, losses, text_losses or hidden, and whose second one is the probe batch."
-        )
-    return first
+    for what in get_args(Reads):
+        if what == first:
+            return what
+    raise RequestError(
+        f"probe {name!r} is not allowed: it must be a function whose first argument is named "
+        "attention, losses, text_losses or hidden, and whose second one is the probe batch."
+    )
 
 
 def _diagonal(attention: Floats, queries: np.ndarray, back: int) -> Floats:

@@ -16,12 +16,18 @@ IDS = torch.as_tensor(TOKENS)
 
 
 def small(config: Any, **more: Any) -> Any:
-    options = {"bos_token_id": 0, "eos_token_id": 0, "pad_token_id": 0, "vocab_size": 40, "max_position_embeddings": 64}
+    options: dict[str, Any] = {
+        "bos_token_id": 0,
+        "eos_token_id": 0,
+        "pad_token_id": 0,
+        "vocab_size": 40,
+        "max_position_embeddings": 64,
+    }
     return config(num_hidden_layers=2, num_attention_heads=4, hidden_size=32, **options, **more)
 
 
 def hugging_face() -> dict[str, Any]:
-    grouped = {"num_key_value_heads": 2, "intermediate_size": 48}
+    grouped: dict[str, Any] = {"num_key_value_heads": 2, "intermediate_size": 48}
     return {
         "gpt2": transformers.GPT2LMHeadModel(small(transformers.GPT2Config)),
         "llama": transformers.LlamaForCausalLM(small(transformers.LlamaConfig, attention_dropout=0.2, **grouped)),
@@ -81,7 +87,7 @@ def eager_of_language(model: Language) -> list[torch.Tensor]:
     return maps
 
 
-def own_function(model: Language, tokens: torch.Tensor) -> list[torch.Tensor]:
+def own_function(model: nn.Module, tokens: torch.Tensor) -> list[torch.Tensor]:
     assert not model.training and not torch.is_grad_enabled()
     return [torch.full((3, 2, 20, 20), 0.05)] * 2
 

@@ -1,6 +1,7 @@
 """Attention of a TransformerLens model, next to that of the Hugging Face model it is built from."""
 
 import json
+from typing import Any
 
 import numpy as np
 import torch
@@ -12,7 +13,7 @@ from daybreak.watch.measurement import Inputs, Measurement
 from daybreak.watch.probes import DEFAULT
 
 torch.manual_seed(0)
-options = {"bos_token_id": 0, "eos_token_id": 0, "vocab_size": 40, "n_positions": 64}
+options: dict[str, Any] = {"bos_token_id": 0, "eos_token_id": 0, "vocab_size": 40, "n_positions": 64}
 model = GPT2LMHeadModel(GPT2Config(n_layer=2, n_head=4, n_embd=32, **options))
 tokens = np.random.default_rng(0).integers(1, 40, (3, 20))
 theirs = attention(model, tokens)

@@ -93,9 +93,8 @@ def train(
     """Train on random tokens, and return all weights. `after` is called after each step."""
     torch.manual_seed(1)
     optimizer = torch.optim.AdamW(model.parameters(), 1e-3)
-    vocabulary = model.token.num_embeddings if isinstance(model, Language) else model.config.vocab_size  # pyright: ignore
     for step in range(steps):
-        x = torch.randint(vocabulary, (4, 32))
+        x = torch.randint(_vocabulary(model), (4, 32))
         output = model(x)
         logits = output if torch.is_tensor(output) else output.logits
         loss = functional.cross_entropy(logits[:, :-1].transpose(1, 2), x[:, 1:])
@@ -104,3 +103,7 @@ def train(
         optimizer.step()
         after(step, loss)
     return torch.cat([one.detach().flatten() for one in model.parameters()])
+
+
+def _vocabulary(model: Any) -> int:
+    return model.token.num_embeddings if isinstance(model, Language) else model.config.vocab_size

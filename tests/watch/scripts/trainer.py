@@ -24,7 +24,7 @@ class Dies(TrainerCallback):
 
 def trainer(folder: Path, *callbacks: TrainerCallback) -> tuple[Trainer, WatchCallback]:
     set_seed(0)
-    special = {"bos_token_id": 0, "eos_token_id": 0}
+    special: dict[str, Any] = {"bos_token_id": 0, "eos_token_id": 0}
     model = GPT2LMHeadModel(GPT2Config(n_layer=2, n_head=2, n_embd=16, vocab_size=40, n_positions=64, **special))
     data = [{"input_ids": x, "labels": x} for x in torch.randint(1, 40, (96, 24))]
     arguments = TrainingArguments(

@@ -13,7 +13,7 @@ from daybreak.watch.attention import read
 from tests.watch.scripts.models import Language, train
 
 LAB = sys.argv[1]
-PLAIN = {"bos_token_id": 0, "eos_token_id": 0, "vocab_size": 40, "n_positions": 64}
+PLAIN: dict[str, Any] = {"bos_token_id": 0, "eos_token_id": 0, "vocab_size": 40, "n_positions": 64}
 MAKE: dict[str, Any] = {
     "gpt2": lambda: GPT2LMHeadModel(GPT2Config(n_layer=2, n_head=2, n_embd=16, **PLAIN)),
     "fused": lambda: Language("fused"),
@@ -69,6 +69,7 @@ def left_behind() -> dict[str, Any]:
         torch.rand(7)
         raise RuntimeError("in the middle")
 
+    said = ""
     with torch.autocast("cpu", dtype=torch.bfloat16):
         try:
             read(model, x.numpy(), fails)

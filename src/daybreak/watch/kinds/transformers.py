@@ -94,7 +94,8 @@ def _attend(
 def _eager(module: Any) -> Callable[..., tuple[torch.Tensor, torch.Tensor]]:
     """`eager_attention_forward` of the file that defines the module, or of the one whose class it extends."""
     files = (sys.modules.get(kind.__module__) for kind in type(module).__mro__)
-    return next((file.eager_attention_forward for file in files if hasattr(file, "eager_attention_forward")), _plain)
+    own = (getattr(file, "eager_attention_forward", None) for file in files)
+    return next((function for function in own if function is not None), _plain)
 
 
 def _plain(
