@@ -1,0 +1,79 @@
+"""Watch a model that the Trainer of Hugging Face trains: a Llama of two layers, from scratch, offline.
+
+python examples/watch/trainer.py [--text my.txt] [--seed 1]
+daybreak runs show ID
+"""
+
+from typing import Any
+
+import torch
+from language import (
+    BATCH,
+    CLIP,
+    CONTEXT,
+    HEADS,
+    LAYERS,
+    LEARNING_RATE,
+    WARM_UP,
+    WIDTH,
+    Passages,
+    options,
+    settings,
+    show_emergence,
+    show_forecast,
+    text_of,
+)
+from transformers import LlamaConfig, LlamaForCausalLM, Trainer, TrainerCallback, TrainingArguments
+
+from daybreak.watch.huggingface import WatchCallback
+
+
+class StopAfterEmergence(TrainerCallback):
+    """Ends training some steps after the induction head has formed."""
+
+    def on_step_end(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
+        """Stop a tenth later."""
+        emerged = watch.watch and watch.watch.emerged
+        control.should_training_stop |= bool(emerged and state.global_step > 1.1 * emerged)
+
+
+def batch_of(pieces: list[torch.Tensor]) -> dict[str, torch.Tensor]:
+    """Tokens are their own labels."""
+    return {"input_ids": torch.stack(pieces), "labels": torch.stack(pieces)}
+
+
+chosen = options("A Trainer of Hugging Face, watched.")
+data = Passages(text_of(chosen.text), chosen.repeat, chosen.seed)
+model = LlamaForCausalLM(
+    LlamaConfig(
+        vocab_size=data.vocabulary,
+        hidden_size=WIDTH,
+        intermediate_size=WIDTH,
+        num_hidden_layers=LAYERS,
+        num_attention_heads=HEADS,
+        max_position_embeddings=CONTEXT,
+        attention_bias=True,  # positions alone can then decide where a head looks
+        rope_parameters={"rope_type": "default", "rope_theta": 100.0},
+        bos_token_id=None,
+        eos_token_id=None,
+    )
+)
+watch = WatchCallback(chosen.lab, "trainer", settings(chosen), on_forecast=show_forecast, on_emergence=show_emergence)
+arguments = TrainingArguments(
+    output_dir=f"{chosen.lab}-checkpoints",
+    max_steps=chosen.steps,
+    per_device_train_batch_size=BATCH,
+    learning_rate=LEARNING_RATE,
+    lr_scheduler_type="constant_with_warmup",
+    warmup_steps=WARM_UP,
+    max_grad_norm=CLIP,
+    seed=chosen.seed,
+    logging_steps=50,
+    save_strategy="no",
+    report_to=[],
+    disable_tqdm=True,
+    use_cpu=True,
+)
+Trainer(model, arguments, train_dataset=data, data_collator=batch_of, callbacks=[watch, StopAfterEmergence()]).train()
+if watch.watch is not None:
+    print(f"run {watch.watch.id} in lab {chosen.lab!r}; probes took {watch.watch.cost:.2%} of the time")

@@ -1,0 +1,53 @@
+"""Training never ends because it is watched: one warning says what is missing, and nothing else happens."""
+
+import pytest
+
+from daybreak.lab import rows
+from tests.watch.run_script import run_script
+
+SAID = {
+    "none": "no attention was found in a Language",
+    "flash": "no attention was found in a Language",
+    "short": None,  # the context is found out
+    "shortest": "no probe batch for a context of 6",
+    "three": "no probe batch for 3 token ids",
+    "nan": "the loss is stored but not finite",
+    "probe": "probe 'mine' failed (ValueError: no such thing)",
+    "log": "log failed (ValueError: no such thing)",
+    "attention": "the model is not probed: ValueError: no such thing.",
+    "no_lab": "this folder has other files in it and is not a lab",
+    "nowhere": None,
+    "setting": "setting 'a list' is not allowed",
+    "full": "takes no more rows, and those before can be read",
+}
+
+
+@pytest.fixture(scope="module")
+def result(tmp_path_factory: pytest.TempPathFactory) -> dict:
+    folder = tmp_path_factory.mktemp("bad")
+    return {"folder": folder, **run_script("bad", folder)}
+
+
+def test_training_goes_on(result: dict) -> None:
+    for name, said in SAID.items():
+        one = result[name]
+        assert one["steps"] == 25, name
+        assert len(one["said"]) == (said is not None), (name, one["said"])
+        assert said is None or said in one["said"][0], (name, one["said"])
+    assert result["broken"]["steps"] == 25
+    assert len(result["broken"]["said"]) == 2  # probes, and the loss
+    _losses_are_kept_where_attention_is_missing(result)
+    _rows_before_a_full_disk_can_be_read(result)
+
+
+def _losses_are_kept_where_attention_is_missing(result: dict) -> None:
+    for name in ("none", "three", "nan", "attention"):
+        steps, curves = rows.read(result["folder"] / "lab" / "runs" / result[name]["id"])
+        assert "loss" in curves and steps[-1] == 24, name
+    assert "induction" in result["nan"]["curves"] and "copying" in result["none"]["curves"]
+
+
+def _rows_before_a_full_disk_can_be_read(result: dict) -> None:
+    steps, curves = rows.read(result["folder"] / "lab" / "runs" / result["full"]["id"])
+    assert steps.tolist()[:1] == [0] and "induction" in curves
+    assert "induction" in result["full"]["curves"]  # forecasts go on from memory
