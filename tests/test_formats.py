@@ -21,6 +21,7 @@ from daybreak.lab.compute.driver import train_missing
 from daybreak.lab.compute.inline import InlineExecutor
 from daybreak.studies import results
 from daybreak.training import Run, Stop, canonical, checkpoint, from_json, run
+from tests.lab import made
 
 ROOT = Path(__file__).parent.parent
 PAGE = (ROOT / "docs" / "reference" / "formats.md").read_text()
@@ -131,6 +132,17 @@ def test_a_newer_run_is_unknown_here() -> None:
         from_json(settings)
     with pytest.raises(RequestError, match="schema = None is not allowed: this version reads 1"):
         from_json({})
+
+
+def test_a_newer_run_is_listed_shown_and_exported_as_plain_data(tmp_path: Path, capsys) -> None:
+    lab = Lab(tmp_path / "lab").open()
+    name = made.store(lab, json.loads(canonical(made.run())) | {"schema": run.SCHEMA + 1}, made.record().curves)
+    at = ["--lab", str(tmp_path / "lab")]
+    for request in (["list"], ["show", name], ["export", str(tmp_path / "runs.csv")]):
+        assert main(["runs", *request, *at]) == 0, request
+    assert name in (tmp_path / "runs.csv").read_text()
+    assert main(["runs", "show", name, *at]) == 0
+    assert "schema 2 of a run" in capsys.readouterr().out
 
 
 def test_newer_claims_are_refused_with_a_sentence(tmp_path: Path) -> None:
