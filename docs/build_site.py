@@ -146,7 +146,8 @@ def build(out: Path) -> None:
         folder = Path(name)
         stage(folder)
         command = [sys.executable, "-m", "zensical", "build", "--strict", "--config-file", str(folder / _CONFIG)]
-        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)  # noqa: S603
+        here = os.environ | {"PYTHONPATH": str(_ROOT / "src")}  # docstrings of this checkout, whatever is installed
+        done = subprocess.run(command, cwd=folder, env=here, capture_output=True, text=True, check=False)  # noqa: S603
         if done.returncode != 0:
             said = re.sub(
                 r"\x1b\[[0-9;]*m|^(?:griffe:|Build started).*\n", "", done.stdout + done.stderr, flags=re.MULTILINE

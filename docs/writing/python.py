@@ -77,7 +77,7 @@ def _about(module: Any, name: str) -> str:
         values = [f"`{value}`" for value in get_args(_value(x)) if isinstance(value, str)]
         return " or ".join([", ".join(values[:-1]), values[-1]] if len(values) > 1 else values) or f"`{_value(x)}`"
     if _kind(x) == "value":
-        below = re.search(rf'^{name}: .+\n"""(.+?)"""', inspect.getsource(module), re.MULTILINE)
+        below = re.search(rf'^{name}: .+?\n"""(.+?)"""', inspect.getsource(module), re.MULTILINE | re.DOTALL)
         return below[1] if below else ""
     return _first(x)
 
