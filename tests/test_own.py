@@ -65,6 +65,7 @@ def test_a_run_whose_text_is_not_loaded_is_unknown_and_says_if_its_file_has_chan
     other = {**data, "task": data["task"] | {"source": "0123456789abcdef"}}
     with pytest.raises(UnknownKind) as unknown:
         from_json(other)
+    assert "is not known here: load its file first, by daybreak.tasks.find('FILE.py:Needle'), or" in str(unknown.value)
     assert unknown.value.what == (
         f"task 'Needle' (source 0123456789abcdef; needle.py has changed since, to {data['task']['source']})"
     )
@@ -226,7 +227,7 @@ NAMES = {
     "train needle.py:Needle --model toy": "model 'toy' is not allowed with this task: it takes vectors",
     "train single-location --model bag.py:Bag": "bag.py, line 19: TypeError",
     "train needle.py:Needle --task.T 1": "T = 1 is not allowed: the sequence length must be at least 2.",
-    "train needle.py:Needle --task.W 1": "there is no option --task.W. Perhaps you meant --task.V.",
+    "train needle.py:Needle --task.W 1": "there is no option --task.W. There are --task.T, --task.V.",
     "sweep s.toml": "s.toml, line 3: there is no 'Neddle' in needle.py: it has Needle.",
 }
 

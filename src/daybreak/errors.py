@@ -19,10 +19,11 @@ class UnknownKind(RequestError):  # noqa: N818
 
     Args:
         what: the unknown part, such as `task 'needle'`.
+        remedy: what to do.
     """
 
-    def __init__(self, what: str):
-        super().__init__(f"{what} is not known here: install the extension that has it, or update Daybreak.")
+    def __init__(self, what: str, remedy: str = "install the extension that has it, or update Daybreak"):
+        super().__init__(f"{what} is not known here: {remedy}.")
         self.what = what
 
 

@@ -93,7 +93,7 @@ train ""                                            | train: its value is empty
 train toy toy                                       | 'toy' is not expected here
 train --task.T 8 toy                                | --task.T stands in the wrong place
 train toy --task.t 8                                | there is no option --task.t. Perhaps you meant --task.T
-train toy --task.x 8                                | there is no option --task.x. See daybreak train --help.
+train toy --task.x 8                                | there is no option --task.x. There are --task.T, --task.d, --task.B
 train toy --JSON                                    | Perhaps you meant --json
 train toy --optimizer.learningrate 1                | Perhaps you meant --optimizer.learning-rate
 train toy --task.T                                  | --task.T needs a value

@@ -53,14 +53,15 @@ def _unknown(words: list[str], subcommands: list[str], help_text: Callable[[], s
     known = [x for x in _OPTION.findall(help_text()) if x != "--help"]
     if word in known:
         return f"option {word} stands in the wrong place: options follow the name of what they belong to"
-    part, dot, _ = word.rpartition(".")
-    inside = [x for x in known if dot and x.rpartition(".")[0] == part]
+    part, dot, name = word.rpartition(".")
+    inside = list(dict.fromkeys(x for x in known if dot and x.rpartition(".")[0] == part))
     if not inside:
         return f"there is no option {word}{_perhaps(word, known)}"
     near = nearest(
-        word.rpartition(".")[2], [x.rpartition(".")[2] for x in inside]
-    )  # the part before the dot is not alike by chance
-    return f"there is no option {word}" + (f". Perhaps you meant {part}.{near}" if near else "")
+        name, [x.rpartition(".")[2] for x in inside]
+    )  # the same part before the dot makes no two options alike
+    hint = f"Perhaps you meant {part}.{near}" if near else f"There are {', '.join(inside)}"
+    return f"there is no option {word}. {hint}"
 
 
 def _value_fault(text: str) -> str:

@@ -102,7 +102,9 @@ def _lab_source(workspace: Workspace) -> Source | None:
             for group in groups(runs, {*free, *laws.columns(form, runs)}):
                 if group.runs["id"][0] in kind.runs["id"] and _fits(form, group.runs) and _chooses(group, runs):
                     one = Measurement("", "plateau", "plateau", where=group.where)
-                    return Source(f"lab: runs of {workspace.lab.path}", form, f"{len(runs['id']):,} runs", None, one)
+                    return Source(
+                        f"lab: runs of {workspace.lab.path}", form, f"{len(runs['id']):,} runs in the lab", None, one
+                    )
     return None
 
 

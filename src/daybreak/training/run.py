@@ -255,7 +255,8 @@ def _kind(part: str, name: str | None, source: str | None, kinds: Mapping[str, t
     if kind is None:
         other = _own.present(name)
         changed = f"; {other.file} has changed since, to {other.digest}" if other else ""
-        raise UnknownKind(f"{what} (source {source}{changed})")
+        load = f"load its file first, by daybreak.{part}s.find('FILE.py:{name}')"
+        raise UnknownKind(f"{what} (source {source}{changed})", f"{load}, or install the extension that has it")
     return kind
 
 
