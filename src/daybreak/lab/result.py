@@ -94,7 +94,7 @@ def measurement(run: "Run", record: "Record") -> dict[str, Any]:
 def _plateau(run: "Run", record: "Record") -> dict[str, Any]:
     from daybreak.training.watched import watched
 
-    plateau = watched(run.stop.level, record.curves).plateau(record.steps, record.curves)
+    plateau = watched(run.stop.level, record.curves, run.stop.watch).plateau(record.steps, record.curves)
     low, high = plateau.bracket
     return {
         "length": plateau.length,

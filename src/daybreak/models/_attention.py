@@ -22,7 +22,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int
 
-from daybreak.models._layers import Parameters, linear
+from daybreak.models._layers import Parameters, linear, rotated
 
 # The largest V for which `Tokens` is used. It equals the Transformer's `rows_at_once`: with more tokens, there are more
 # token vectors to multiply than positions in the sequences that are computed together.
@@ -60,10 +60,17 @@ Mask = Bool[np.ndarray, "rows length"] | None  # True where a row may attend; No
 Attended = tuple[Float[Array, "*sequences rows width"], Float[Array, "*sequences heads rows length"]]
 
 
-def attend(block: Parameters, context: Vectors | Tokens, rows: np.ndarray, heads: int, causal: bool) -> Attended:
-    """Attention of some rows to every position, if causal to none after them: the output, and the pattern."""
+def attend(
+    block: Parameters, context: Vectors | Tokens, rows: np.ndarray, heads: int, causal: bool, rotary: bool = False
+) -> Attended:
+    """Attention of some rows to every position, if causal to none after them: the output, and the pattern.
+
+    With rotary positions keys differ from place to place, so that only `plain`, which computes them, is possible.
+    """
     length, head_width = context.shape[-2], block["query"]["weight"].shape[1] // heads
     mask = np.arange(length)[None, :] <= rows[:, None] if causal else None
+    if rotary:
+        return plain(block, context, rows, heads, mask, rotary=True)
     return choose(context, rows.size, head_width)(block, context, rows, heads, mask)
 
 
@@ -75,10 +82,14 @@ def choose(context: Vectors | Tokens, rows: int, head_width: int) -> Callable[..
     return by_query if rows * (head_width + length) < length * head_width else plain
 
 
-def plain(block: Parameters, context: Vectors | Tokens, rows: np.ndarray, heads: int, mask: Mask) -> Attended:
+def plain(
+    block: Parameters, context: Vectors | Tokens, rows: np.ndarray, heads: int, mask: Mask, rotary: bool = False
+) -> Attended:
     """Queries of the rows, keys and values of every position: softmax(Q Kᵀ / √e) V."""
     query = _scaled(_split(_project(block["query"], context, rows), heads))
     key, value = (_split(_project(block[part], context), heads) for part in ("key", "value"))
+    if rotary:
+        query, key = rotated(query, rows), rotated(key, np.arange(context.shape[-2]))
     pattern = softmax(jnp.einsum("...hre,...hte->...hrt", query, key), mask)
     attended = jnp.einsum("...hrt,...hte->...hre", pattern, value)
     return linear(block["out"], _join(attended)), pattern

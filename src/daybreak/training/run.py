@@ -12,6 +12,7 @@ import equinox as eqx
 import jax
 
 from daybreak import _own, models, tasks
+from daybreak._check import check_choice
 from daybreak.errors import RequestError, UnknownKind, refuse
 from daybreak.interface import Interface
 from daybreak.measure import above_guess
@@ -19,6 +20,7 @@ from daybreak.models import MODELS, AnyModel, Model
 from daybreak.tasks import TASKS, Task
 from daybreak.training.optimizer import Optimizer
 from daybreak.training.schedule import Schedule
+from daybreak.training.watched import Watch
 
 SCHEMA = 1
 
@@ -32,6 +34,8 @@ class Stop(eqx.Module):
     # Clean loss (regression) or clean accuracy (tokens) that counts as emerged; 0 to spend the whole budget.
     level: float = eqx.field(static=True, default=0.1)
     margin: float = eqx.field(static=True, default=0.2)  # Fraction of the plateau to train on after emergence.
+    # What is compared with the level: the score on clean data, or attention to relevant positions, of the head with the most.
+    watch: Watch = eqx.field(static=True, default="score", metadata={"later": True})
 
     def __check_init__(self):
         for name in ("budget", "every"):
@@ -41,6 +45,9 @@ class Stop(eqx.Module):
             value = getattr(self, name)
             if not (math.isfinite(value) and value >= 0):
                 raise RequestError(f"{name} = {value} is not allowed: it must be a finite number of at least 0.")
+        check_choice("watch", self.watch, Watch)
+        above = self.watch == "attention" and self.level >= 1
+        refuse("level", self.level, above, "attention lies between 0 and 1, so its level must be below 1")
 
     def steps(self) -> Iterator[int]:
         """The steps at which a run is evaluated until its budget is spent: 0, every, 2 every, …, budget."""
@@ -67,6 +74,7 @@ class Run(eqx.Module):
                 raise RequestError(f"{name} = {getattr(self, name)} is not allowed: it must be at least 1.")
         if isinstance(self.seed, int):  # members of a cohort have arrays
             refuse("seed", self.seed, abs(self.seed) >= 2**31, "it must lie between −2³¹ and 2³¹")
+        self.task.check_trainable()
         self.model.check(self.interface)
         self.schedule.check(self.task)
         if self.schedule.name == "budget" and not self.stop.level:
