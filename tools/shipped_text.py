@@ -52,10 +52,13 @@ def main() -> None:
     text = shakespeare(Path(sys.argv[1])) + "\n\n\n" + bible(Path(sys.argv[2]))
     made = Corpus(*_bpe.tokenise(text, SHIPPED["classics"]))
     data = pack(made, small=True)
-    assert unpack(data).decode(made.tokens) == text
+    if unpack(data).decode(made.tokens) != text:
+        sys.exit("the tokens do not give the text back.")
     OUT.write_bytes(data)
     digest = hashlib.sha256(text.encode()).hexdigest()
-    print(f"{len(text):,} characters, {made.tokens.size:,} tokens of {len(made.words):,}, {len(data):,} bytes; {digest}")
+    print(
+        f"{len(text):,} characters, {made.tokens.size:,} tokens of {len(made.words):,}, {len(data):,} bytes; {digest}"
+    )
 
 
 if __name__ == "__main__":

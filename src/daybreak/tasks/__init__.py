@@ -28,6 +28,7 @@ from daybreak.tasks._task import Sizes as Sizes
 from daybreak.tasks._task import Task as Task
 from daybreak.tasks._task import cross_entropy as cross_entropy
 from daybreak.tasks._task import fraction_correct as fraction_correct
+from daybreak.tasks.corpus import Corpus as Corpus
 from daybreak.tasks.markov import MarkovChain as MarkovChain
 from daybreak.tasks.markov import MarkovWorld as MarkovWorld
 from daybreak.tasks.recall import Placement as Placement

@@ -9,7 +9,7 @@ are leaves, so that one compiled program trains tasks that differ in them:
 
 from abc import abstractmethod
 from dataclasses import fields
-from typing import Generic, Literal, NamedTuple, TypeVar
+from typing import ClassVar, Generic, Literal, NamedTuple, TypeVar
 
 import equinox as eqx
 import jax
@@ -56,6 +56,8 @@ class Circuit(NamedTuple):
 class Task(eqx.Module, Generic[World]):
     """A distribution of examples. Subclasses are final; models see the `interface` only."""
 
+    ATTENTION: ClassVar[str] = "attention to relevant positions"
+
     @property
     @abstractmethod
     def interface(self) -> Interface:
@@ -70,7 +72,7 @@ class Task(eqx.Module, Generic[World]):
     @property
     def attention_name(self) -> str:
         """What attention to the relevant positions is called in pictures of this task."""
-        return "attention to relevant positions"
+        return self.ATTENTION
 
     def check_trainable(self) -> None:
         """Refuse a task that is only for tests, by a `RequestError`; by default there is none."""
@@ -118,9 +120,7 @@ class Task(eqx.Module, Generic[World]):
         """Draw an example on which attention is read; None, by default, where it is read on the clean examples."""
         return None
 
-    def probe_scores(
-        self, outputs: Float[Array, "reads outputs"], example: Example
-    ) -> dict[str, Float[Array, "..."]]:
+    def probe_scores(self, outputs: Float[Array, "reads outputs"], example: Example) -> dict[str, Float[Array, "..."]]:
         """Measurements of the outputs for one example that `probe` gave, by name; by default none."""
         return {}
 

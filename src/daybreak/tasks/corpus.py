@@ -50,7 +50,7 @@ class Corpus:
 
 
 _KNOWN: dict[tuple[str, int], Corpus] = {}  # by name and vocabulary
-_TEXTS: dict[str, bytes] = {}  # files that were read by this process, by name
+_TEXTS: dict[str, tuple[str, bytes]] = {}  # path and content of files that were read by this process, by name
 
 
 def name_of(text: Any) -> Any:
@@ -59,12 +59,21 @@ def name_of(text: Any) -> Any:
     Raises:
         RequestError: the file cannot be read, or is not text.
     """
-    if not isinstance(text, str | Path) or text in SHIPPED or (_DIGEST.fullmatch(str(text)) and not Path(text).exists()):
+    if (
+        not isinstance(text, str | Path)
+        or text in SHIPPED
+        or (_DIGEST.fullmatch(str(text)) and not Path(text).exists())
+    ):
         return text
     content = _read(str(text))
     name = hashlib.sha256(content).hexdigest()[:16]
-    _TEXTS[name] = content
+    _TEXTS[name] = str(text), content
     return name
+
+
+def file_of(name: str) -> str:
+    """The file that a name was made of by this process, for messages; else the name."""
+    return _TEXTS[name][0] if name in _TEXTS else name
 
 
 def corpus(name: str, vocabulary: int) -> Corpus:
@@ -103,7 +112,7 @@ def add(tokens: Any, words: tuple[bytes, ...] | None = None) -> tuple[str, int]:
     Example:
         >>> name, vocabulary = add([0, 1, 2, 1] * 10)
         >>> name, vocabulary
-        ('b48f9f4d4f5f4c1c', 3)
+        ('43e01109b6783e60', 3)
     """
     given = np.asarray(tokens)
     if given.ndim != 1 or not np.issubdtype(given.dtype, np.integer) or not given.size:
@@ -167,10 +176,9 @@ def _not_text(content: bytes) -> str:
 
 def _made(name: str, vocabulary: int) -> Corpus | None:
     """The tokens of a file that was read by this process; kept in the user's cache."""
-    content = _TEXTS.get(name)
-    if content is None:
+    if name not in _TEXTS:
         return None
-    made = Corpus(*_bpe.tokenise(content.decode(), vocabulary))
+    made = Corpus(*_bpe.tokenise(_TEXTS[name][1].decode(), vocabulary))
     _keep(_path(name, vocabulary), pack(made))
     return made
 

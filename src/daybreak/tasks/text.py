@@ -16,7 +16,7 @@ from daybreak.errors import refuse
 from daybreak.interface import Interface
 from daybreak.tasks._draw import below, uniform
 from daybreak.tasks._task import Circuit, Example, Guess, Task, cross_entropy, fraction_correct
-from daybreak.tasks.corpus import SHIPPED, Corpus, corpus, find, name_of
+from daybreak.tasks.corpus import SHIPPED, Corpus, corpus, file_of, find, name_of
 
 _PARTS = 10  # the text is cut into as many equal parts, and the last tenth of each is held out
 _MOST_TOKENS = 65_536  # tokens are stored as 16 bits
@@ -57,9 +57,13 @@ class Text(Task[TextWorld]):
 
     # A text file of your own (UTF-8), or 'classics': Shakespeare and the King James Bible. A run stores its digest, not its path.
     text: str = eqx.field(static=True, converter=name_of, default="classics")
-    vocabulary: int = eqx.field(static=True, converter=as_int, default=1000)  # Different tokens at most; of 'classics' 1000.
+    vocabulary: int = eqx.field(
+        static=True, converter=as_int, default=1000
+    )  # Different tokens at most; of 'classics' 1000.
     T: int = eqx.field(static=True, converter=as_int, default=256)  # Context length, in tokens.
-    q: float = eqx.field(converter=as_float, default=0.0)  # Share of the sequences that repeat a passage in the context.
+    q: float = eqx.field(
+        converter=as_float, default=0.0
+    )  # Share of the sequences that repeat a passage in the context.
     p: float = eqx.field(converter=as_float, default=0.0)  # Probability that a sequence is one of a small fixed set.
     # Tokens of the repeated passage; None: a quarter of the context.
     passage: int | None = eqx.field(static=True, converter=as_int, default=None)
@@ -120,7 +124,7 @@ class Text(Task[TextWorld]):
     def _check_text(self, found: Corpus) -> None:
         count, least = found.tokens.size, _PARTS * (self.T + 1)
         why = f"it has {count:,} tokens, and sequences of T = {self.T} need {least:,}; name a longer text, or make T smaller"
-        refuse("text", self.text, count < least, why)
+        refuse("text", file_of(self.text), count < least, why)
         why = f"the text has only {len(found.words):,} different tokens"
         refuse("probe_length", self._probe_length, self._probe_length > len(found.words), why)
 
@@ -172,14 +176,16 @@ class Text(Task[TextWorld]):
         repeats = chance[4] < self.q
         least, most = self._distances
         distance = least + below(bits[5:6], most - least + 1)[0]
-        span = self.T + 1 - (self.copies - 1) * distance - self._passage  # places where the passage can begin, minus one
+        span = (
+            self.T + 1 - (self.copies - 1) * distance - self._passage
+        )  # places where the passage can begin, minus one
         begin = below(bits[6:7], span[None] + 1)[0]
         at = jnp.arange(self.T + 1)
         inside, source = self._copied(at, begin, distance)
         tokens = jnp.asarray(self.corpus.tokens)[start + jnp.where(inside & repeats, source, at)].astype(jnp.int32)
-        rows = inside[:-1] & inside[1:] & (source[1:] == source[:-1] + 1) & (at[:-1] >= begin + distance) & repeats
+        rows = inside[:-1] & inside[1:] & (at[:-1] >= begin + distance) & repeats
         back = at[:-1, None] + 1 - at[None, :-1]
-        relevant = rows[:, None] & (back > 0) & (back % distance == 0) & (at[None, :-1] >= begin)
+        relevant = rows[:, None] & (back > 0) & (back % distance == 0) & (at[None, :-1] > begin)
         return Example(tokens[:-1], tokens[1:], relevant)
 
     def _copied(self, at: Array, begin: Array, distance: Array) -> tuple[Bool[Array, " n"], Int[Array, " n"]]:
@@ -312,7 +318,9 @@ def _guess(text: str, vocabulary: int, T: int) -> Guess:
     """The score of the frequencies on held-out text, in which the tokens near the ends of a piece are drawn less often."""
     tokens, frequencies = corpus(text, vocabulary).tokens, _frequencies(text, vocabulary, T)
     split = _split(tokens.size, T, True)
-    covered = np.convolve(np.ones(split.length - T), np.ones(T)).astype(int)  # sequences in which each token is a target
+    covered = np.convolve(np.ones(split.length - T), np.ones(T)).astype(
+        int
+    )  # sequences in which each token is a target
     targets = _pieces(tokens, split)[:, 1:]
     weights = np.bincount(targets.ravel(), np.tile(covered, split.parts), minlength=vocabulary)
     weights /= weights.sum()

@@ -27,7 +27,8 @@ class RepetitionControl:
 
     def __init__(self, schedule: Schedule, level: float, budget: int, watch: Watch = "score"):
         self.repeats = schedule.name != "budget"
-        self._schedule, self._level, self._budget, self._watch = schedule, level, budget, watch
+        self._schedule, self._level, self._budget = schedule, level, budget
+        self._watch: Watch = watch
         self._steps: list[int] = []
         self._rows: list[Mapping[str, Any]] = []
         self._since = 0  # row of the last change of `repeats`

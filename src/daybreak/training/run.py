@@ -17,7 +17,7 @@ from daybreak.errors import RequestError, UnknownKind, refuse
 from daybreak.interface import Interface
 from daybreak.measure import above_guess
 from daybreak.models import MODELS, AnyModel, Model
-from daybreak.tasks import TASKS, Task
+from daybreak.tasks import TASKS, Task, corpus
 from daybreak.training.optimizer import Optimizer
 from daybreak.training.schedule import Schedule
 from daybreak.training.watched import Watch
@@ -149,6 +149,12 @@ def own_sources(runs: Iterable[Run]) -> list[_own.Source]:
     """The texts that define the tasks and models of runs, of those that are neither built in nor installed."""
     kinds = {type(thing) for run in runs for thing in (run.task, run.model)}
     return _own.sources(kinds - {*TASKS.values(), *MODELS.values()})
+
+
+def own_texts(runs: Iterable[Run]) -> dict[tuple[str, int], tasks.Corpus]:
+    """The texts of runs that do not come with the package, by name and vocabulary: a worker may not have them."""
+    about = {(run.task.text, run.task.vocabulary) for run in runs if isinstance(run.task, tasks.Text)}
+    return {key: corpus.corpus(*key) for key in sorted(about) if key[0] not in corpus.SHIPPED}
 
 
 def level_of(task: Task[Any]) -> float:

@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 
 from daybreak.measure import Plateau, plateau
 
-
 Watch = Literal["score", "attention"]
 
 
