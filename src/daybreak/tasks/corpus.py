@@ -27,6 +27,9 @@ from daybreak.tasks import _bpe
 SHIPPED = {"classics": 1000}
 """Texts that come with the package, and the size of their vocabularies."""
 MOST_BYTES = 200_000_000
+_WORTH_KEEPING = (
+    100_000  # bytes of a file whose tokens go to the cache; those of a shorter one are made in less than a second
+)
 _DIGEST = re.compile(r"[0-9a-f]{16}")
 _16_BITS = [{"id": lzma.FILTER_LZMA2, "preset": 6, "lc": 0, "lp": 1, "pb": 1}]  # a tenth smaller than without the hint
 
@@ -175,11 +178,13 @@ def _not_text(content: bytes) -> str:
 
 
 def _made(name: str, vocabulary: int) -> Corpus | None:
-    """The tokens of a file that was read by this process; kept in the user's cache."""
+    """The tokens of a file that was read by this process; those of a long one are kept in the user's cache."""
     if name not in _TEXTS:
         return None
-    made = Corpus(*_bpe.tokenise(_TEXTS[name][1].decode(), vocabulary))
-    _keep(_path(name, vocabulary), pack(made))
+    content = _TEXTS[name][1]
+    made = Corpus(*_bpe.tokenise(content.decode(), vocabulary))
+    if len(content) >= _WORTH_KEEPING:
+        _keep(_path(name, vocabulary), pack(made))
     return made
 
 
