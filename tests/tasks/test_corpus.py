@@ -81,7 +81,7 @@ def test_a_task_stores_the_digest_and_a_stored_one_needs_no_file(tmp_path) -> No
     assert Text(task.text, vocabulary=300, T=8) == task
     elsewhere = Text("0123456789abcdef", vocabulary=300, T=8)  # as a lab of somebody else has it
     assert elsewhere.interface.tokens == 300
-    with pytest.raises(RequestError, match="name the file again, as in --task.text my.txt"):
+    with pytest.raises(RequestError, match=r"name the file again, as in --task\.text my\.txt"):
         elsewhere.guess()
 
 

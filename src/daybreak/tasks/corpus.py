@@ -200,7 +200,7 @@ def _keep(path: Path, data: bytes) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as file:
             file.write(data)
-        os.replace(file.name, path)
+        Path(file.name).replace(path)
 
 
 def _path(name: str, vocabulary: int) -> Path:
