@@ -32,6 +32,7 @@ def test_the_shipped_text_is_what_it_says() -> None:
     assert shipped.tokens.dtype == np.uint16
     assert np.unique(shipped.tokens).size == len(shipped.words) <= 1000
     assert not shipped.tokens.flags.writeable
+    assert corpus.size("classics", 1000) == (shipped.tokens.size, len(shipped.words))
 
 
 @pytest.mark.parametrize("content", [UNUSUAL * 40, "the cat sat on the mat. " * 500])

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
-from typing import Any, final
+from typing import Any, NamedTuple, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,8 +24,18 @@ from safetensors.numpy import load, save
 from daybreak.errors import RequestError
 from daybreak.tasks import _bpe
 
+
+class Size(NamedTuple):
+    """How large a text is: tokens, and different ones."""
+
+    tokens: int
+    words: int
+
+
 SHIPPED = {"classics": 1000}
 """Texts that come with the package, and the size of their vocabularies."""
+SIZES = {"classics": Size(3_509_727, 997)}
+"""How large these are: known without reading them, which takes longer than a command may take to show its help."""
 MOST_BYTES = 200_000_000
 _WORTH_KEEPING = (
     100_000  # bytes of a file whose tokens go to the cache; those of a shorter one are made in less than a second
@@ -102,6 +112,14 @@ def find(name: str, vocabulary: int) -> Corpus | None:
             return None
         _KNOWN[key] = made
     return _KNOWN[key]
+
+
+def size(name: str, vocabulary: int) -> Size | None:
+    """How large a text is; None for a file that is not known here."""
+    if name in SIZES:
+        return SIZES[name]
+    found = find(name, vocabulary)
+    return None if found is None else Size(found.tokens.size, len(found.words))
 
 
 def define(name: str, vocabulary: int, data: bytes) -> None:

@@ -16,7 +16,7 @@ from daybreak.errors import refuse
 from daybreak.interface import Interface
 from daybreak.tasks._draw import below, uniform
 from daybreak.tasks._task import Circuit, Example, Guess, Task, cross_entropy, fraction_correct
-from daybreak.tasks.corpus import SHIPPED, Corpus, corpus, file_of, find, name_of
+from daybreak.tasks.corpus import SHIPPED, Corpus, Size, corpus, file_of, name_of, size
 
 _PARTS = 10  # the text is cut into as many equal parts, and the last tenth of each is held out
 _MOST_TOKENS = 65_536  # tokens are stored as 16 bits
@@ -57,13 +57,11 @@ class Text(Task[TextWorld]):
 
     # A text file of your own (UTF-8), or 'classics': Shakespeare and the King James Bible. A run stores its digest, not its path.
     text: str = eqx.field(static=True, converter=name_of, default="classics")
-    vocabulary: int = eqx.field(
-        static=True, converter=as_int, default=1000
-    )  # Different tokens at most; of 'classics' 1000.
+    # Different tokens of the text, at most; of 'classics' 1000.
+    vocabulary: int = eqx.field(static=True, converter=as_int, default=1000)
     T: int = eqx.field(static=True, converter=as_int, default=256)  # Context length, in tokens.
-    q: float = eqx.field(
-        converter=as_float, default=0.0
-    )  # Share of the sequences that repeat a passage in the context.
+    # Share of the sequences that repeat a passage in the context.
+    q: float = eqx.field(converter=as_float, default=0.0)
     p: float = eqx.field(converter=as_float, default=0.0)  # Probability that a sequence is one of a small fixed set.
     # Tokens of the repeated passage; None: a quarter of the context.
     passage: int | None = eqx.field(static=True, converter=as_int, default=None)
@@ -83,9 +81,9 @@ class Text(Task[TextWorld]):
     def __check_init__(self):
         refuse("text", self.text, not isinstance(self.text, str), "it must be a file or a name")
         check_whole("vocabulary", self.vocabulary, 2, "the number of tokens", _MOST_TOKENS)
-        if (size := SHIPPED.get(self.text)) is not None:
-            why = f"the text {self.text!r} has {size}; choose another for a file of your own, with --task.text"
-            refuse("vocabulary", self.vocabulary, self.vocabulary != size, why)
+        if (fixed := SHIPPED.get(self.text)) is not None:
+            why = f"the text {self.text!r} has {fixed}; choose another for a file of your own, with --task.text"
+            refuse("vocabulary", self.vocabulary, self.vocabulary != fixed, why)
         check_whole("T", self.T, 4, "the context length", _LONGEST)
         check_whole("copies", self.copies, 2, "the number of occurrences")
         check_whole("set_size", self.set_size, 1, "the size of the fixed set", _LONGEST)
@@ -95,8 +93,8 @@ class Text(Task[TextWorld]):
             refuse("q", self.q, not 0 <= self.q <= 1, "the share of sequences that repeat must lie in [0, 1]")
         self._check_passage()
         self._check_probes()
-        if (found := find(self.text, self.vocabulary)) is not None:  # a run that is only read does not need its text
-            self._check_text(found)
+        if (known := size(self.text, self.vocabulary)) is not None:  # a run that is only read does not need its text
+            self._check_text(known)
 
     def _check_passage(self) -> None:
         length = self.T + 1
@@ -121,12 +119,12 @@ class Text(Task[TextWorld]):
         why = f"the early position is {self._early}, and the late one must come after it"
         refuse("late", self._late, self._late <= self._early, why)
 
-    def _check_text(self, found: Corpus) -> None:
-        count, least = found.tokens.size, _PARTS * (self.T + 1)
+    def _check_text(self, known: Size) -> None:
+        count, least = known.tokens, _PARTS * (self.T + 1)
         why = f"it has {count:,} tokens, and sequences of T = {self.T} need {least:,}; name a longer text, or make T smaller"
         refuse("text", file_of(self.text), count < least, why)
-        why = f"the text has only {len(found.words):,} different tokens"
-        refuse("probe_length", self._probe_length, self._probe_length > len(found.words), why)
+        why = f"the text has only {known.words:,} different tokens"
+        refuse("probe_length", self._probe_length, self._probe_length > known.words, why)
 
     def check_trainable(self) -> None:
         """Refuse to train on the held-out part."""
