@@ -174,10 +174,8 @@ class Text(Task[TextWorld]):
         repeats = chance[4] < self.q
         least, most = self._distances
         distance = least + below(bits[5:6], most - least + 1)[0]
-        span = (
-            self.T + 1 - (self.copies - 1) * distance - self._passage
-        )  # places where the passage can begin, minus one
-        begin = below(bits[6:7], span[None] + 1)[0]
+        last = self.T + 1 - (self.copies - 1) * distance - self._passage  # place where the passage can begin
+        begin = below(bits[6:7], last[None] + 1)[0]
         at = jnp.arange(self.T + 1)
         inside, source = self._copied(at, begin, distance)
         tokens = jnp.asarray(self.corpus.tokens)[start + jnp.where(inside & repeats, source, at)].astype(jnp.int32)
@@ -316,9 +314,7 @@ def _guess(text: str, vocabulary: int, T: int) -> Guess:
     """The score of the frequencies on held-out text, in which the tokens near the ends of a piece are drawn less often."""
     tokens, frequencies = corpus(text, vocabulary).tokens, _frequencies(text, vocabulary, T)
     split = _split(tokens.size, T, True)
-    covered = np.convolve(np.ones(split.length - T), np.ones(T)).astype(
-        int
-    )  # sequences in which each token is a target
+    covered = np.convolve(np.ones(split.length - T), np.ones(T)).round()  # sequences in which each token is a target
     targets = _pieces(tokens, split)[:, 1:]
     weights = np.bincount(targets.ravel(), np.tile(covered, split.parts), minlength=vocabulary)
     weights /= weights.sum()
