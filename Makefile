@@ -53,7 +53,7 @@ lock:  ## resolve the versions that pyproject.toml allows, and write them to bot
 	$(BIN)/python -m pip install --quiet --upgrade pip
 	$(BIN)/python -m pip install --quiet hatchling editables -e '.[explorer]'
 	$(BIN)/python -m pip freeze --exclude-editable --exclude pip > requirements.lock
-	$(BIN)/python -m pip install --quiet -e '.[dev,docs,explorer,notebooks,ray]'
+	$(BIN)/python -m pip install --quiet -e '.[dev,docs,explorer,notebooks,ray,text]'
 	$(BIN)/python -m pip freeze --exclude-editable --exclude pip > requirements-dev.lock
 
 $(READY): requirements.lock pyproject.toml

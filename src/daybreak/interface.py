@@ -21,3 +21,4 @@ class Interface(NamedTuple):
     reads: tuple[int, ...]  # positions at which the model is read, in increasing order
     features: int | None = None  # size of an input vector; None if the inputs are tokens
     tokens: int | None = None  # number of different tokens; None if the inputs are vectors
+    causal: bool = False  # whether each answer is the next input, so that a model must not look ahead

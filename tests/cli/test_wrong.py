@@ -206,6 +206,27 @@ train markov --model.window -1                      | window = -1 is not allowed
 train markov-full --model.dropout 1                 | dropout = 1 is not allowed
 train markov-full --model.norm middle               | Expected one of none, pre, post
 train markov-full --model.embedding-scale inf       | embedding_scale = inf is not allowed
+train text --task.text nowhere.txt                  | text = 'nowhere.txt' cannot be used: No such file or directory
+train text --task.text ../things/folder             | it is not a regular file
+train text --task.text ../things/pipe               | it is not a regular file
+train text --task.text ../things/binary             | it is not a text file, byte 0 is zero
+train text --task.text ../things/empty              | it is empty
+train text --task.text ../things/huge               | bytes, and at most 200,000,000 are allowed
+train text --task.text ../things/a_file             | text = '../things/a_file' is not allowed: it has
+train text --task.text {LONG}                       | File name too long
+train text --task.text ""                           | its value is empty
+train text --task.text 0123456789abcdef             | is not on this machine: it is the digest of a file
+train text --task.vocabulary 500                    | vocabulary = 500 is not allowed: the text 'classics' has 1000
+train text --task.q 2                               | q = 2 is not allowed
+train text --task.T 1000000                         | T = 1000000 need 10,000,010
+train text --task.passage 200                       | 2 occurrences of it must fit into 257 tokens
+train text --task.held-out                          | no run may be trained on the held-out part
+train text --no-model.causal                        | each answer is the next input
+train text --model.head-width 15                    | rotary positions turn pairs of entries
+train text --stop.level 1                           | attention lies between 0 and 1
+train text --stop.watch loss                        | Expected one of score, attention
+train text --optimizer.warmup -1                    | warmup = -1 is not allowed
+train text --schedule.name adaptive --task.q 0      | is not allowed at q = 0, p = 0: the task has no repetition
 
 sweep                                               | Missing from daybreak sweep: SWEEP.toml
 sweep ""                                            | sweep: its value is empty
@@ -483,6 +504,7 @@ def things(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "folder" / "notes").write_text("mine")
     (folder / "a_file").write_text("hello\n")
     (folder / "binary").write_bytes(bytes(range(256)))
+    (folder / "empty").touch()
     for name in ("huge", "huge.csv"):
         with (folder / name).open("wb") as file:
             file.truncate(10**12)  # a sparse file: it takes no space

@@ -31,6 +31,8 @@ CASES: list[tuple[AnyModel, Interface]] = [
     (_small(norm="post", positions="learned", weights="xavier", ends="orthogonal", bias=False), TOKENS),
     (_small(positions="one-hot", residual=False, activation="gelu"), TOKENS),
     (_small(mlp=0, positions="none", layers=3), VECTORS),
+    (_small(mlp=0, positions="rotary", head_width=4, norm="pre", causal=True), TOKENS),
+    (_small(positions="rotary", head_width=2), VECTORS),
 ]
 each_case = pytest.mark.parametrize(("model", "interface"), CASES)
 
@@ -155,6 +157,11 @@ REFUSED: list[tuple[type[AnyModel], dict[str, Any], str]] = [
     (Transformer, {"embedding_scale": NAN}, "embedding_scale = nan is not allowed: it must be finite."),
     (Transformer, {"position_scale": -np.inf}, "position_scale = -inf is not allowed: it must be finite."),
     (Transformer, {"readout_scale": None}, "readout_scale = None is not allowed: it must be a number."),
+    (
+        Transformer,
+        {"positions": "rotary", "head_width": 3},
+        "head_width = 3 is not allowed: rotary positions turn pairs of entries, so it must be even.",
+    ),
     (Transformer, {"norm": "batch"}, "norm = 'batch' is not allowed: choose 'none', 'pre' or 'post'."),
     (MinimalAttention, {"heads": 0}, "heads = 0 is not allowed: it must be at least 1."),
     (MinimalAttention, {"heads": 2.5}, "heads = 2.5 is not allowed: it must be a whole number."),

@@ -28,8 +28,8 @@ def test_a_causal_model_does_not_see_the_future(causal: bool) -> None:
 
 
 @pytest.mark.parametrize("norm", ["none", "post", "pre"])
-@pytest.mark.parametrize("positions", ["sinusoidal", "learned", "one-hot", "none"])
-@pytest.mark.parametrize("head_width", [4, 15])
+@pytest.mark.parametrize("positions", ["sinusoidal", "learned", "one-hot", "none", "rotary"])
+@pytest.mark.parametrize("head_width", [4, 16])
 def test_tokens_that_are_looked_up_equal_one_hot_products(head_width: int, positions: Any, norm: Any) -> None:
     """Outputs and gradients, of all sequences at once; heads as wide as there are tokens and places attend by table."""
     model = _small(bias=False, positions=positions, norm=norm, embedding_scale=2.0, head_width=head_width, causal=True)
@@ -86,6 +86,68 @@ def test_attention_equals_that_of_jax() -> None:
     q, k, v = (_layers.linear(block[name], x).reshape(6, 2, 4) for name in names[:3])
     theirs = jax.nn.dot_product_attention(q, k, v, mask=jnp.asarray(mask)[None])
     np.testing.assert_allclose(ours, _layers.linear(block["out"], theirs.reshape(6, 8)), rtol=1e-4, atol=1e-5)
+
+
+def _block(width: int, inside: int) -> dict[str, Any]:
+    shapes = {"query": (width, inside), "key": (width, inside), "value": (width, inside), "out": (inside, width)}
+    keys = jax.random.split(jax.random.key(7), 4)
+    return {n: _layers.linear_parameters(k, *shapes[n], "torch", True) for n, k in zip(shapes, keys, strict=True)}
+
+
+def test_rotary_attention_equals_a_derivation_by_complex_numbers() -> None:
+    """Entries i and i + e/2 are one complex number, and a position is a phase; every head by itself, in double precision."""
+    block, x, heads, e, length = _block(8, 12), jax.random.normal(jax.random.key(3), (9, 8)), 2, 6, 9
+    plain: Any = jax.tree.map(lambda a: np.asarray(a, np.float64), (block, x))
+    q, k, v = (plain[1] @ plain[0][n]["weight"] + plain[0][n]["bias"] for n in ("query", "key", "value"))
+    phases = np.exp(1j * np.arange(length)[:, None] * 10000.0 ** (-2 * np.arange(e // 2) / e))
+    outputs, patterns = [], []
+    for head in range(heads):
+        part = slice(head * e, head * e + e)
+        a, b = ((y[:, part][:, : e // 2] + 1j * y[:, part][:, e // 2 :]) * phases for y in (q, k))
+        scores = (a @ b.conj().T).real / np.sqrt(e)
+        scores[np.triu_indices(length, 1)] = -np.inf
+        weights = np.exp(scores - scores.max(axis=1, keepdims=True))
+        patterns.append(weights / weights.sum(axis=1, keepdims=True))
+        outputs.append(patterns[-1] @ v[:, part])
+    expected = np.concatenate(outputs, axis=1) @ plain[0]["out"]["weight"] + plain[0]["out"]["bias"]
+    for rows in (np.arange(length), np.array([2, 8])):
+        made, pattern = _attention.attend(block, x, rows, heads, True, rotary=True)
+        np.testing.assert_allclose(made, expected[rows], rtol=1e-4, atol=1e-5)
+        np.testing.assert_allclose(pattern, np.stack(patterns)[:, rows], rtol=1e-4, atol=1e-5)
+
+
+def test_rotary_scores_depend_on_the_distance_only() -> None:
+    q, k = jax.random.normal(jax.random.key(0), (2, 1, 8))
+    score = {
+        (i, j): (_layers.rotated(q, np.array([i])) @ _layers.rotated(k, np.array([j])).T).item()
+        for i in (0, 5, 100)
+        for j in (0, 5, 95, 100)
+    }
+    assert score[5, 0] == pytest.approx(score[100, 95], abs=1e-4)
+    assert score[0, 0] == pytest.approx(score[100, 100], abs=1e-4) == pytest.approx((q @ k.T).item(), abs=1e-4)
+    assert score[5, 0] != pytest.approx(score[0, 5], abs=1e-2)
+    assert score[5, 0] != pytest.approx(score[100, 0], abs=1e-2)
+
+
+@pytest.mark.parametrize("rotary", [True, False])
+@pytest.mark.parametrize("length", [256, 259])
+def test_long_causal_attention_in_pieces_equals_attention(length: int, rotary: bool) -> None:
+    """Output, pattern and gradient of all rows, against those of all rows but the first, which are not cut."""
+    block, x = _block(4, 4), jax.random.normal(jax.random.key(3), (2, length, 4))
+
+    def made(block, rows):
+        attended, pattern = _attention.attend(block, x, rows, 2, True, rotary=rotary)
+        return attended[:, -length + 1 :], pattern[..., -length + 1 :, :]
+
+    def gradient(rows):
+        return jax.grad(lambda block: jnp.sum(jnp.sin(made(block, rows)[0])))(block)
+
+    every, some = np.arange(length), np.arange(1, length)
+    jax.tree.map(
+        lambda a, b: np.testing.assert_allclose(a, b, rtol=1e-4, atol=1e-5),
+        (made(block, every), gradient(every)),
+        (made(block, some), gradient(some)),
+    )
 
 
 def test_initial_weights_are_as_named() -> None:

@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 import tyro
 
-from daybreak.tasks import TASKS, MarkovChain, Recall, SingleLocation, check
+from daybreak.tasks import TASKS, MarkovChain, Recall, SingleLocation, Text, check, corpus
 
+TEXT, LETTERS = corpus.add(np.random.default_rng(0).choice(9, 2000, p=np.arange(1, 10) / 45))
 SETTINGS = {
     "location": SingleLocation(T=6, d=3, B=2, p=0.25),
     "location-fixed": SingleLocation(T=6, d=3, B=3, p=0.25, position="fixed", feature=False),
@@ -25,8 +26,11 @@ SETTINGS = {
     "markov": MarkovChain(d=5, K=2, L=2, beta=5, weights=(0.7, 0.3), generated=4, train=16, validation=8),
     "markov-overlap": MarkovChain(d=5, L=4, stride=2, reversed=True, prefix=11, generated=3, train=1, validation=0),
     "markov-smallest": MarkovChain(d=2, K=1, L=1, generated=1, train=0, validation=0),
+    "text": Text(TEXT, LETTERS, T=12, q=0.5, p=0.25),
+    "text-copies": Text(TEXT, LETTERS, T=12, q=1.0, passage=3, copies=4, distance=3, probe_length=4, early=2, late=7),
+    "text-smallest": Text(TEXT, LETTERS, T=4, set_size=1),
 }
-VARIED = {"B": (1.0, 2.0), "p": (0.0, 0.5), "m": (1.0, 1.5), "beta": (5.0, 10.0)}
+VARIED = {"B": (1.0, 2.0), "p": (0.0, 0.5), "q": (0.0, 0.5), "m": (1.0, 1.5), "beta": (5.0, 10.0)}
 
 
 @pytest.fixture(params=SETTINGS.values(), ids=list(SETTINGS))
@@ -60,6 +64,8 @@ def ignorant(task, example):
     """Outputs of the guess that `guess` scores."""
     if isinstance(task, Recall):
         return jnp.full((1, task.V), -100.0).at[0, example.inputs[np.array(task.value_positions)]].set(0.0)
+    if isinstance(task, Text):
+        return jnp.broadcast_to(jnp.log(task.frequencies()).astype(float), (task.T, task.vocabulary))
     return jnp.zeros((len(task.interface.reads), task.interface.outputs))
 
 
@@ -114,7 +120,7 @@ def test_a_cohort_is_one_program(task, draw):
         assert same(*jax.tree.map(lambda x, i=i: x[i], (together, alone)), exact=False)
 
 
-@pytest.mark.parametrize("name", ["location", "location-fixed", "recall", "markov"])
+@pytest.mark.parametrize("name", ["location", "location-fixed", "recall", "markov", "text"])
 def test_a_batch_equals_single_calls(name, draw):
     task = SETTINGS[name]
     worlds, examples = draw(task, N)
@@ -136,6 +142,9 @@ def test_clean_has_no_repetition_and_shares_the_worlds(task, draw):
     assert same(worlds, clean_worlds)
     if isinstance(task, MarkovChain):
         assert clean == task
+    elif isinstance(task, Text):
+        assert (clean.q, clean.p, clean.held_out) == (0, 0, True)
+        assert not examples.relevant.any()
     else:
         assert (clean.B, clean.p) == (1, 0)
         assert (examples.relevant.sum(axis=(1, 2)) == 1).all()
@@ -150,6 +159,9 @@ def test_the_answer_follows_from_the_relevant_positions(task, draw):
         present = relevant.any(axis=(1, 2))
         assert present.all() or task.placement == "bernoulli"
         assert (np.where(relevant[:, 0], inputs, target) == target).all()
+    elif isinstance(task, Text):
+        assert relevant.any() == (task.q > 0)
+        assert (np.where(relevant, inputs[:, None, :], target[:, :, None]) == target[:, :, None]).all()
     else:
         truth = jit(jax.vmap(jax.vmap(task.truth, (None, 0))))
         other = (inputs[:, None, :] + ~relevant) % task.d  # what each read may not look at is changed for it
@@ -222,7 +234,7 @@ def test_tasks_are_frozen(task):
 
 
 def test_the_registry_names_every_task():
-    assert set(TASKS) == {"single-location", "recall", "markov"}
+    assert set(TASKS) == {"single-location", "recall", "markov", "text"}
     assert {type(task) for task in SETTINGS.values()} == set(TASKS.values())
     for made in TASKS.values():
         assert made() == tyro.cli(made, args=[])

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from daybreak.models import Interface, MinimalAttention, Model, Output, Transformer
-from daybreak.tasks import MarkovChain, Recall, SingleLocation
+from daybreak.tasks import MarkovChain, Recall, SingleLocation, Text, corpus
 from daybreak.training import Run, cohort
 from daybreak.training.evaluate import evaluate, evaluation_sets, parts
 
@@ -146,3 +146,28 @@ def test_chunks_of_an_evaluation_do_not_matter(size: int) -> None:
 def test_examples_are_cut_into_equal_parts_that_fit_the_cache(examples: int, count: int) -> None:
     """3 000 sequences of 25 are ten times 300; a prime number of them stays whole."""
     assert parts(examples, Run(MarkovChain(L=2), MinimalAttention())) == count
+
+
+LETTERS, SIZE = corpus.add(np.random.default_rng(0).integers(0, 30, 4000))
+
+
+def test_a_task_with_a_probe_batch_is_read_there() -> None:
+    """Head 1 of layer 1 is an induction head, head 2 attends to the previous token; those of layer 2 to themselves."""
+    at, back = np.arange(20), 7 - 1
+
+    def plant(parameters):
+        first = jnp.zeros((2, 20, 20)).at[0, at[back:], at[back:] - back].set(1.0).at[1, at[1:], at[1:] - 1].set(1.0)
+        return parameters | {"first": first, "last": jnp.stack([jnp.eye(20)] * 2)}
+
+    row = _measured(Text(LETTERS, SIZE, T=20, q=0.5, probe_length=7), plant)
+    np.testing.assert_allclose(row["attention"], [[1, 0], [0, 0]], atol=1e-6)
+    np.testing.assert_allclose(row["previous_token"], [[0, 1], [0, 0]], atol=1e-6)
+    np.testing.assert_allclose(row["duplicate_token"], 0, atol=1e-6)
+    assert (
+        row["clean_loss"] == pytest.approx(np.log(SIZE), rel=1e-5) == pytest.approx(row["second_copy_loss"], rel=1e-5)
+    )
+    assert row["in_context_score"] == pytest.approx(0, abs=1e-5)
+    shifted = _measured(
+        Text(LETTERS, SIZE, T=20, q=0.5, probe_length=8), plant
+    )  # attention by distance is no induction
+    np.testing.assert_allclose(shifted["attention"], 0, atol=1e-6)

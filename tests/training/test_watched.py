@@ -49,3 +49,17 @@ def test_a_run_counts_until_its_loss_is_not_finite(accuracy: bool) -> None:
     assert (plateau.length, plateau.censored) == (1, True)
     assert finite(_curves([np.inf], False)) == 0
     assert finite(_curves([1.0, 2.0], False)) == 2
+
+
+@given(st.lists(st.lists(st.floats(0, 1, width=32), min_size=4, max_size=4), min_size=1, max_size=12))
+def test_attention_is_watched_in_the_head_that_has_the_most(heads: list[list[float]]) -> None:
+    """Whichever head that is at a step; an accuracy that the task has does not count."""
+    maps = np.array(heads, np.float32).reshape(-1, 2, 2)
+    curves, steps = _curves([0.5] * len(maps), True) | {"attention": maps}, 10 * np.arange(len(maps))
+    rule = watched(0.3, curves, "attention")
+    reached = [rule.reached({name: x[i] for name, x in curves.items()}) for i in range(len(maps))]
+    assert reached == [max(x) >= np.float32(0.3) for x in heads]
+    plateau = rule.plateau(steps, curves)
+    assert plateau.censored == (not any(reached))
+    assert plateau.bracket[1] == (steps[reached.index(True)] if any(reached) else np.inf)
+    np.testing.assert_array_equal(rule.curve(curves), np.array(heads, np.float32).max(axis=1))

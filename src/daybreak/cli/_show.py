@@ -73,7 +73,8 @@ class Show:
         record = Record(shown.curves.steps, shown.curves.curves, "completed")  # a picture does not show the outcome
         end = shown.plateau
         plateaus = {} if end is None or end.censored else {"": end.bracket}
-        pictures.save(pictures.learning_curves({shown.data["id"]: record}, plateaus), path, [path.suffix])
+        attention = _attention_name(shown.data["run"])
+        pictures.save(pictures.learning_curves({shown.data["id"]: record}, plateaus, attention), path, [path.suffix])
 
     def _show(self, console: Console, shown: "_Shown") -> None:
         data = shown.data
@@ -189,6 +190,17 @@ def _ordered(settings: dict[str, Any]) -> dict[str, Any]:
     return {name: _like(x, like.get(name)) for name, x in _like(settings, like).items()}
 
 
+def _attention_name(settings: dict[str, Any]) -> str:
+    """What attention is called in pictures; of a task that is not known here, what it is called by default."""
+    from daybreak.tasks import Task
+    from daybreak.training import from_json
+
+    try:
+        return from_json(settings).task.attention_name
+    except (RequestError, TypeError, AttributeError):
+        return Task.ATTENTION
+
+
 def _like(given: Any, other: Any) -> Any:
     if not (isinstance(given, dict) and isinstance(other, dict)):
         return given
@@ -210,11 +222,12 @@ def _drawn(run: "RunCurves") -> "dict[str, tuple[NDArray, NDArray]]":
 
     if (rule := criterion(run.settings)) is not None:
         return _drawn_observed(run, rule)
+    attention = _attention_name(run.settings)
     scores = [name for name in ("clean_accuracy", "clean_loss") if name in run.curves]
     shown = {name.replace("_", " "): run.curves[name] for name in scores}
     if run.heads[0].size:
         layer, head = (int(i) for i in divmod(int(run.heads[-1].argmax()), run.heads.shape[2]))
-        shown[f"attention to relevant positions, layer {layer + 1} head {head + 1}"] = run.heads[:, layer, head]
+        shown[f"{attention}, layer {layer + 1} head {head + 1}"] = run.heads[:, layer, head]
     if not shown:
         shown = dict([(name, x) for name, x in run.curves.items() if x.ndim == 1][:_OTHERS])
     return {name: (run.steps, values) for name, values in shown.items()}

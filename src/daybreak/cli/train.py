@@ -27,9 +27,10 @@ from daybreak.cli._log import LogOption, logging, trackers
 from daybreak.cli._watch import watching
 from daybreak.errors import WorkError
 from daybreak.models import MinimalAttention, ToyAttention, Transformer
-from daybreak.tasks import MarkovChain, Recall, SingleLocation
+from daybreak.tasks import MarkovChain, Recall, SingleLocation, Text
 from daybreak.training import Optimizer, Run, Schedule, Stop, check_own, level_of
 from daybreak.training.presets import PRESETS
+from daybreak.training.watched import Watch
 
 if TYPE_CHECKING:
     from daybreak.lab import Lab, Saved
@@ -40,6 +41,7 @@ _REGRESSION: Any = PRESETS["paper-a-regression"]
 _RECALL: Any = PRESETS["paper-a-recall"]
 _MINIMAL: Any = PRESETS["paper-b-minimal"]
 _FULL: Any = PRESETS["paper-b-full"]
+_TEXT: Any = PRESETS["text-induction"]
 
 
 @final
@@ -59,16 +61,25 @@ class StopOptions:
     level: Annotated[
         float,
         tyro.conf.arg(
-            help="Clean loss (regression) or clean accuracy (tokens) that counts as emerged; 0 to spend the whole budget."
+            help="Clean loss (regression) or clean accuracy (tokens) that counts as emerged, or attention, see --stop.watch; 0 to "
+            "spend the whole budget."
         ),
     ] = Stop.level
     margin: Annotated[float, tyro.conf.arg(help="Fraction of the plateau to train on after emergence.")] = Stop.margin
+    watch: Annotated[
+        Watch,
+        tyro.conf.arg(
+            help="What is compared with the level: the score on clean data, or attention to relevant positions, of the head with "
+            "the most."
+        ),
+    ] = Stop.watch
 
     def rule(self, run: Run) -> Stop:
         """The stop rule of a run with these options, whose own does not count."""
         from daybreak.lab.reading.spacing import spacing
 
-        return Stop(self.budget, spacing(run) if self.every is None else self.every, self.level, self.margin)
+        every = spacing(run) if self.every is None else self.every
+        return Stop(self.budget, every, self.level, self.margin, self.watch)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -164,8 +175,8 @@ class _Training:
         rows = [_row(x) for x in saved]
         console.print(table("", ["run", "seed", "outcome", "plateau", "loss", "accuracy", "attention"], rows))
         console.print(
-            "plateau: steps until the clean loss or accuracy crossed its level. loss, accuracy, attention: at the end of the "
-            "run, on clean data. attention: to the relevant positions, of the head with the most.",
+            f"plateau: steps until {_watched_words(saved[0].run)} crossed its level. loss, accuracy, attention: at the end of the "
+            f"run, on clean data. attention: {_attention_words(saved[0].run)}, of the head with the most.",
             style="dim",
         )
         for x in saved:
@@ -178,6 +189,16 @@ class _Training:
         if self.plot is not None:
             console.print(f"Picture: {self.plot}", markup=False, highlight=False)
         console.print(f"Next: daybreak runs show {saved[0].result.id[:6]}{where}", markup=False, highlight=False)
+
+
+def _watched_words(run: Run) -> str:
+    return "the clean loss or accuracy" if run.stop.watch == "score" else "attention"
+
+
+def _attention_words(run: Run) -> str:
+    """What the column says; a task with a probe batch of its own has another name for it."""
+    name = run.task.attention_name
+    return "to the relevant positions" if name.startswith("attention") else f"the {name}, on a probe batch"
 
 
 def _row(saved: "Saved") -> tuple[str, ...]:
@@ -201,7 +222,8 @@ def _draw(path: Path, saved: "list[Saved]") -> None:
     records = {f"seed {x.run.seed}": x.record for x in saved if x.record is not None}
     plateaus = {f"seed {x.run.seed}": x.result.plateau for x in saved}
     ends = {name: x.bracket for name, x in plateaus.items() if x is not None and not x.censored}
-    pictures.save(pictures.learning_curves(records, ends), path, [path.suffix])
+    attention = saved[0].run.task.attention_name
+    pictures.save(pictures.learning_curves(records, ends, attention), path, [path.suffix])
 
 
 @final
@@ -272,6 +294,28 @@ class TrainMarkovFull(_Training):
     batch: Annotated[WholeNumber, tyro.conf.arg(help="Examples a step.")] = _FULL.batch
 
 
+@final
+@dataclass(frozen=True, kw_only=True)
+class TrainText(_Training):
+    """Two layers of attention learn to predict text, until a head copies what followed the last time: an induction head.
+
+    The text comes with the package; or name a file of your own, --task.text my.txt. About ten minutes a seed.
+
+    Example: daybreak train text --plot text.png
+    """
+
+    task: Text = field(default_factory=lambda: _TEXT.task)
+    model: Transformer = field(default_factory=lambda: _TEXT.model)
+    optimizer: Optimizer = field(default_factory=lambda: _TEXT.optimizer)
+    stop: StopOptions = field(
+        default_factory=lambda: StopOptions(
+            budget=_TEXT.stop.budget, every=_TEXT.stop.every, level=_TEXT.stop.level, watch=_TEXT.stop.watch
+        )
+    )
+    batch: Annotated[WholeNumber, tyro.conf.arg(help="Examples a step.")] = _TEXT.batch
+    evaluation: Annotated[WholeNumber, tyro.conf.arg(help="Examples an evaluation.")] = _TEXT.evaluation
+
+
 @dataclass(frozen=True, kw_only=True)
 class _TrainOwn(_Training):
     """What training a task of somebody's own has besides the task; a class with the task itself is made from it."""
@@ -292,6 +336,7 @@ _TASKS: dict[str, type[_Training]] = {
     "recall": TrainRecall,
     "markov": TrainMarkov,
     "markov-full": TrainMarkovFull,
+    "text": TrainText,
 }
 if TYPE_CHECKING:
     _Choice = _Training

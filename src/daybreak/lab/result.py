@@ -94,7 +94,7 @@ def measurement(run: "Run", record: "Record") -> dict[str, Any]:
 def _plateau(run: "Run", record: "Record") -> dict[str, Any]:
     from daybreak.training.watched import watched
 
-    return plateau_document(watched(run.stop.level, record.curves).plateau(record.steps, record.curves))
+    return plateau_document(watched(run.stop.level, record.curves, run.stop.watch).plateau(record.steps, record.curves))
 
 
 def plateau_document(plateau: "Plateau") -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""The parts of a Transformer as pure functions: linear maps, layer norm, dropout, sinusoids."""
+"""The parts of a Transformer as pure functions: linear maps, layer norm, dropout, sinusoids, rotary positions."""
 
 from typing import Any
 
@@ -70,3 +70,17 @@ def sinusoids(length: int, width: int) -> Float[np.ndarray, "length width"]:
     pair = np.arange((width + 1) // 2)
     angle = np.arange(length)[:, None] / 10000 ** (2 * pair[None, :] / width)
     return np.stack([np.sin(angle), np.cos(angle)], axis=2).reshape(length, -1)[:, :width].astype(np.float32)
+
+
+def rotated(x: Float[Array, "*heads rows e"], positions: np.ndarray) -> Float[Array, "*heads rows e"]:
+    """Rotary positions (Su et al. 2021): entries i and i + e/2 of a row are turned by the angle position / 10000^(2i/e).
+
+    The product of a rotated query and a rotated key depends on their positions only through the difference.
+    """
+    half = x.shape[-1] // 2
+    angle = positions[:, None] / 10000 ** (np.arange(half)[None, :] / half)
+    cos, sin = (
+        jnp.broadcast_to(f(angle).astype(np.float32), (*x.shape[:-1], half)).astype(x.dtype) for f in (np.cos, np.sin)
+    )
+    a, b = x[..., :half], x[..., half:]
+    return jnp.concatenate([a * cos - b * sin, b * cos + a * sin], axis=-1)

@@ -12,14 +12,14 @@ import numpy as np
 from jaxtyping import Array, Float, Key, PRNGKeyArray
 
 from daybreak._check import as_int, check_bool, check_choice, check_whole, is_plain
-from daybreak.errors import refuse
+from daybreak.errors import RequestError, refuse
 from daybreak.interface import Interface
 from daybreak.models import _attention, _layers
 from daybreak.models._model import Inputs, Model, Output
 
 Parameters = dict[str, Any]
 Norm = Literal["none", "pre", "post"]
-Positions = Literal["sinusoidal", "learned", "one-hot", "none"]
+Positions = Literal["sinusoidal", "learned", "one-hot", "none", "rotary"]
 Activation = Literal["relu", "gelu"]
 Initialisation = Literal["torch", "xavier", "orthogonal"]
 _MOST_LAYERS = 1000  # each is traced and compiled on its own
@@ -79,6 +79,15 @@ class Transformer(Model[Parameters]):
         }
         for name, allowed in choices.items():
             check_choice(name, getattr(self, name), allowed)
+        odd = self.positions == "rotary" and self.head_width % 2 == 1
+        refuse("head_width", self.head_width, odd, "rotary positions turn pairs of entries, so it must be even")
+
+    def check(self, interface: Interface) -> None:
+        """A task whose answers are the next inputs needs a causal model."""
+        if interface.causal and not self.causal:
+            raise RequestError(
+                "causal = False is not allowed with this task: each answer is the next input, which the model would see."
+            )
 
     def init(self, key: PRNGKeyArray, interface: Interface) -> Parameters:
         """Draw all parameters. The key of each depends on its name, so that a setting changes only what it concerns."""
@@ -140,7 +149,9 @@ class Transformer(Model[Parameters]):
         """One block, computed at the given rows; keys and values at every position. In the first, x may be `Tokens`."""
         context = _layers.layer_norm(block["norm1"], x) if self.norm == "pre" else x
         stream = _attention.at(x, rows)
-        attended, pattern = _attention.attend(block, context, rows, self.heads, self.causal)
+        attended, pattern = _attention.attend(
+            block, context, rows, self.heads, self.causal, rotary=self.positions == "rotary"
+        )
         x = self._add(block.get("norm1"), stream, drop(0, attended))
         if not self.mlp:
             return x, pattern
@@ -203,7 +214,7 @@ class Transformer(Model[Parameters]):
                 return parameters["positions"]
             case "one-hot":
                 return jnp.pad(jnp.eye(interface.length), ((0, 0), (self.width, 0)))
-            case "none":
+            case "none" | "rotary":
                 return jnp.zeros((1, 1))
 
 

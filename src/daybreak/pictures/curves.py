@@ -10,17 +10,23 @@ from numpy.typing import NDArray
 from daybreak.pictures.style import NEUTRAL, OURS, PAPER, look, panels, shades
 from daybreak.training import Record
 
-_ATTENTION = "attention to relevant positions"
 _PROBES = {
     "value_to_key": "attention of a value to its key",
     "block_mass": "attention to each block, by head",
     "kl": "KL to the truncated truths",
+    "previous_token": "attention to the previous token",
+    "second_copy_loss": "loss on the second copy of random tokens",
+    "in_context_score": "in-context score: late minus early loss",
 }
 _OTHERS = 6  # curves that are drawn of a run that has none of ours
 _KINDS = {"block_mass": "block", "kl": "blocks 1 to"}  # what the last index of a probe counts; of others it is the head
 
 
-def learning_curves(records: Mapping[str, Record], plateaus: Mapping[str, tuple[float, float]] | None = None) -> Figure:
+def learning_curves(
+    records: Mapping[str, Record],
+    plateaus: Mapping[str, tuple[float, float]] | None = None,
+    attention: str = "attention to relevant positions",
+) -> Figure:
     """Draw what was measured along runs, by label.
 
     One run: clean and training-like data, every head, and the probes of its task. Several runs: clean data, and of each run
@@ -29,16 +35,18 @@ def learning_curves(records: Mapping[str, Record], plateaus: Mapping[str, tuple[
     Args:
         records: by their label in the legend.
         plateaus: the two evaluations between which the plateau of each ended, without those that did not emerge.
+        attention: what attention to relevant positions is called: `Task.attention_name`.
     """
-    usual = {"loss": "clean_loss", "accuracy": "clean_accuracy", _ATTENTION: "attention"}
-    titles = [title for title, name in usual.items() if any(name in record.curves for record in records.values())]
+    usual = {"loss": "clean_loss", "accuracy": "clean_accuracy", "attention": "attention"}
+    kinds = [kind for kind, name in usual.items() if any(name in record.curves for record in records.values())]
+    titles = [attention if kind == "attention" else kind for kind in kinds]
     alone = next(iter(records.values())) if len(records) == 1 else None
     probes = {} if alone is None else {name: title for name, title in _PROBES.items() if name in alone.curves}
     if alone is not None and not titles:
         probes = {name: name for name in list(alone.curves)[:_OTHERS]}
     with look():
         figure, axes = panels([*titles, *probes.values()], width=4.2, columns=3 if probes else None)
-        drawn = dict(zip(titles, axes, strict=False))
+        drawn = dict(zip(kinds, axes, strict=False))
         if alone is None:
             _several(drawn, records)
         else:
@@ -53,14 +61,14 @@ def learning_curves(records: Mapping[str, Record], plateaus: Mapping[str, tuple[
                 label = None if i else "plateau ends"
                 ax.axvspan(*bracket, facecolor=NEUTRAL, edgecolor=NEUTRAL, alpha=0.35, lw=0.8, label=label)
             ax.legend()
-        for title, ax in drawn.items():
-            ax.set(**({"yscale": "log"} if title == "loss" else {"ylim": (0, 1.03)}))
+        for kind, ax in drawn.items():
+            ax.set(**({"yscale": "log"} if kind == "loss" else {"ylim": (0, 1.03)}))
         return figure
 
 
 def _one(axes: dict[str, Axes], record: Record) -> None:
     for score, ax in axes.items():
-        if score == _ATTENTION:
+        if score == "attention":
             _probe(ax, record, "attention")
             continue
         ax.plot(record.steps, record.curves[f"clean_{score}"], color=OURS, label="clean")
@@ -105,4 +113,4 @@ def _several(axes: dict[str, Axes], records: Mapping[str, Record]) -> None:
         if "attention" in record.curves:
             attention = record.curves["attention"].reshape(len(record.steps), -1)
             best = attention[:, attention[-1].argmax()]
-            axes[_ATTENTION].plot(record.steps, best, color=colour, lw=1.2, label=label)
+            axes["attention"].plot(record.steps, best, color=colour, lw=1.2, label=label)

@@ -1,4 +1,4 @@
-"""What is to be learned: single-location regression, associative recall, Markov chains.
+"""What is to be learned: single-location regression, associative recall, Markov chains, text.
 
 Each task is a frozen dataclass and a pytree: `world(key)` draws what a run keeps, `sample(key, world)` one example.
 Tasks depend neither on models nor on training.
@@ -28,6 +28,7 @@ from daybreak.tasks._task import Sizes as Sizes
 from daybreak.tasks._task import Task as Task
 from daybreak.tasks._task import cross_entropy as cross_entropy
 from daybreak.tasks._task import fraction_correct as fraction_correct
+from daybreak.tasks.corpus import Corpus as Corpus
 from daybreak.tasks.markov import MarkovChain as MarkovChain
 from daybreak.tasks.markov import MarkovWorld as MarkovWorld
 from daybreak.tasks.recall import Placement as Placement
@@ -35,8 +36,15 @@ from daybreak.tasks.recall import Recall as Recall
 from daybreak.tasks.recall import RecallWorld as RecallWorld
 from daybreak.tasks.single_location import SingleLocation as SingleLocation
 from daybreak.tasks.single_location import SingleLocationWorld as SingleLocationWorld
+from daybreak.tasks.text import Text as Text
+from daybreak.tasks.text import TextWorld as TextWorld
 
-TASKS: dict[str, type[Task[Any]]] = {"single-location": SingleLocation, "recall": Recall, "markov": MarkovChain}
+TASKS: dict[str, type[Task[Any]]] = {
+    "single-location": SingleLocation,
+    "recall": Recall,
+    "markov": MarkovChain,
+    "text": Text,
+}
 """Tasks by their name in the command."""
 
 

@@ -8,7 +8,8 @@ are leaves, so that one compiled program trains tasks that differ in them:
 """
 
 from abc import abstractmethod
-from typing import Generic, Literal, NamedTuple, TypeVar
+from dataclasses import fields
+from typing import ClassVar, Generic, Literal, NamedTuple, TypeVar
 
 import equinox as eqx
 import jax
@@ -73,10 +74,26 @@ class Task(eqx.Module, Generic[World]):
         ['value_to_key']
     """
 
+    ATTENTION: ClassVar[str] = "attention to relevant positions"
+
     @property
     @abstractmethod
     def interface(self) -> Interface:
         """What a model needs from this task: sizes of inputs and outputs, and the read positions."""
+
+    @property
+    def repetition(self) -> dict[str, float]:
+        """The fields that repeat something, each with its value for no repetition; by default B = 1 and p = 0, if there are both."""
+        names = {field.name for field in fields(self)}
+        return {"B": 1.0, "p": 0.0} if {"B", "p"} <= names else {}
+
+    @property
+    def attention_name(self) -> str:
+        """What attention to the relevant positions is called in pictures of this task."""
+        return self.ATTENTION
+
+    def check_trainable(self) -> None:
+        """Refuse a task that is only for tests, by a `RequestError`; by default there is none."""
 
     @property
     def sizes(self) -> Sizes:
@@ -125,6 +142,14 @@ class Task(eqx.Module, Generic[World]):
 
     def circuits(self) -> dict[str, Circuit]:
         """Attention to probe besides that to the relevant positions, by name; by default none."""
+        return {}
+
+    def probe(self, key: PRNGKeyArray, world: World) -> Example | None:
+        """Draw an example on which attention is read; None, by default, where it is read on the clean examples."""
+        return None
+
+    def probe_scores(self, outputs: Float[Array, "reads outputs"], example: Example) -> dict[str, Float[Array, "..."]]:
+        """Measurements of the outputs for one example that `probe` gave, by name; by default none."""
         return {}
 
     def dataset(self, key: PRNGKeyArray, world: World, part: Part = "train") -> Example | None:

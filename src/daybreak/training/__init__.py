@@ -11,6 +11,7 @@ from daybreak.training.run import check_own as check_own
 from daybreak.training.run import from_json as from_json
 from daybreak.training.run import level_of as level_of
 from daybreak.training.run import own_sources as own_sources
+from daybreak.training.run import own_texts as own_texts
 from daybreak.training.run import shape as shape
 from daybreak.training.run import to_json as to_json
 from daybreak.training.schedule import Schedule as Schedule

@@ -11,7 +11,7 @@ import numpy as np
 
 from daybreak.measure import NotEnoughEvidence, Plateau, forecast, has_left_plateau
 from daybreak.training.schedule import Schedule
-from daybreak.training.watched import watched
+from daybreak.training.watched import Watch, watched
 
 _STUCK = 0.8  # fraction of its plateau that the loss on diverse data must fall below, or repetition returns
 _PATIENCE = 0.25  # fraction of the budget without any evidence after which a run counts as stuck
@@ -25,9 +25,10 @@ class RepetitionControl:
     that the run is trained on. `repeats` holds the current decision.
     """
 
-    def __init__(self, schedule: Schedule, level: float, budget: int):
+    def __init__(self, schedule: Schedule, level: float, budget: int, watch: Watch = "score"):
         self.repeats = schedule.name != "budget"
         self._schedule, self._level, self._budget = schedule, level, budget
+        self._watch: Watch = watch
         self._steps: list[int] = []
         self._rows: list[Mapping[str, Any]] = []
         self._since = 0  # row of the last change of `repeats`
@@ -61,9 +62,10 @@ class RepetitionControl:
 
     def _too_late(self, step: int) -> bool:
         """Whether the forecast is that the run does not emerge within its budget."""
-        rule = watched(self._level, self._rows[0])
+        rule = watched(self._level, self._rows[0], self._watch)
         heads = np.clip(self._curve("attention").reshape(len(self._rows), -1), 0, 1)
-        expected = forecast(self._steps, self._curve(rule.name), rule.level, heads, direction=rule.direction)
+        values = rule.curve({rule.name: self._curve(rule.name)})
+        expected = forecast(self._steps, values, rule.level, heads, direction=rule.direction)
         match expected:
             case Plateau():
                 return False

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Bool, Float, Key, PRNGKeyArray, PyTree
+from jaxtyping import Array, Bool, Float, Int, Key, PRNGKeyArray, PyTree
 
 from daybreak.models import Output
 from daybreak.tasks import Example, Task
@@ -19,11 +19,16 @@ def parts(examples: int, run: Run) -> int:
     return next((count for count in range(least, 2 * least) if examples % count == 0), 1)
 
 
+_PROBES = 16  # examples of a probe batch of its own
+_PROBE = 1  # names its stream of random numbers
+
+
 class EvaluationSets(NamedTuple):
     """The fixed sets on which a run is evaluated, stacked: a clean one, and one like its training data."""
 
     examples: Example
     needed: Bool[Array, " 2"]  # the second is not needed where training data are clean: it would give the same numbers
+    probe: Example | None  # the batch on which attention is read; None where that is the clean set
 
 
 def evaluation_sets(run: Run, key: PRNGKeyArray, world: PyTree, train: Example | None) -> EvaluationSets:
@@ -41,7 +46,8 @@ def evaluation_sets(run: Run, key: PRNGKeyArray, world: PyTree, train: Example |
         tasks = _stack(clean, run.task)
         needed = jnp.any(jnp.array([x[0] != x[1] for x in jax.tree.leaves(tasks)]))
         both = jax.vmap(lambda task, keys: _draw(task, keys, world))(tasks, keys)
-    return EvaluationSets(both, jnp.stack([jnp.array(True), needed]))
+    probe = jax.vmap(clean.probe, (0, None))(jax.random.split(jax.random.fold_in(key, _PROBE), _PROBES), world)
+    return EvaluationSets(both, jnp.stack([jnp.array(True), needed]), probe)
 
 
 def _draw(task: Task[Any], keys: Key[Array, " examples"], world: PyTree) -> Example:
@@ -68,7 +74,7 @@ def evaluate(run: Run, parameters: PyTree, world: PyTree, sets: EvaluationSets) 
         lambda x: jax.lax.cond(x[1], mean, lambda *_: blank, x[0], x[2]),
         (sets.examples, sets.needed, jnp.array([True, False])),
     )
-    row = {}
+    row = {} if sets.probe is None else _probe(run, parameters, sets.probe)
     for name, (clean, train) in rows.items():
         if name in ("loss", "accuracy"):
             row |= {f"clean_{name}": clean, f"train_{name}": jnp.where(sets.needed[1], train, clean)}
@@ -100,7 +106,8 @@ def _blank(function: Callable[[], PyTree]) -> PyTree:
 @jax.jit
 def _score(run: Run, parameters: PyTree, world: PyTree, example: Example, clean: Bool[Array, ""]) -> dict[str, Array]:
     """All measurements on one example; on one that is not clean, only loss and accuracy."""
-    outputs = run.model.apply(parameters, example.inputs, run.interface, attention=True)
+    on_clean = _has_no_probe(run.task, world)  # attention is read here
+    outputs = run.model.apply(parameters, example.inputs, run.interface, attention=on_clean)
     row = {"loss": run.task.loss(outputs.values, example)}
     accuracy = run.task.accuracy(outputs.values, example)
     if accuracy is not None:
@@ -108,17 +115,41 @@ def _score(run: Run, parameters: PyTree, world: PyTree, example: Example, clean:
 
     def probes() -> dict[str, Array]:
         scores = run.task.scores(world, outputs.values, example)
-        return scores | _attention(run, outputs, example) | _circuits(run, outputs)
+        if not on_clean:
+            return scores
+        return scores | _attention(run, outputs, example, len(run.interface.reads)) | _circuits(run, outputs)
 
     return row | jax.lax.cond(clean, probes, lambda: _blank(probes))
 
 
-def _attention(run: Run, outputs: Output, example: Example) -> dict[str, Float[Array, "layers heads"]]:
-    """Attention of the read positions to the relevant ones, and its entropy, for each layer and head."""
+def _has_no_probe(task: Task[Any], world: PyTree) -> bool:
+    return jax.eval_shape(task.probe, jax.eval_shape(lambda: jax.random.key(0)), world) is None
+
+
+def _probe(run: Run, parameters: PyTree, batch: Example) -> dict[str, Array]:
+    """All measurements on a probe batch. Attention to relevant positions is averaged over the rows that have any."""
+
+    def one(example: Example) -> dict[str, Array]:
+        outputs = run.model.apply(parameters, example.inputs, run.interface, attention=True)
+        scores = run.task.probe_scores(outputs.values, example)
+        rows = jnp.sum(jnp.any(example.relevant, axis=1))
+        return scores | _attention(run, outputs, example, rows) | _circuits(run, outputs)
+
+    chunk = max(1, min(_PROBES, run.model.rows_at_once // run.interface.length))
+    return jax.tree.map(lambda x: jnp.mean(x, axis=0), jax.lax.map(one, batch, batch_size=chunk))
+
+
+def _attention(
+    run: Run, outputs: Output, example: Example, rows: Int[Array, ""] | int
+) -> dict[str, Float[Array, "layers heads"]]:
+    """Attention of the read positions to the relevant ones, and its entropy, for each layer and head.
+
+    The first is an average over `rows` of the read positions.
+    """
     maps = jnp.stack([x[:, _rows(run, x)] for x in outputs.attention or ()])
     to_relevant = jnp.einsum("lhrt,rt->lh", maps, example.relevant.astype(maps.dtype))
     entropy = -jnp.einsum("lhrt,lhrt->lh", maps, jnp.log(jnp.maximum(maps, 1e-30)))
-    return {"attention": to_relevant / len(run.interface.reads), "entropy": entropy / len(run.interface.reads)}
+    return {"attention": to_relevant / rows, "entropy": entropy / len(run.interface.reads)}
 
 
 def _rows(run: Run, pattern: Float[Array, "heads rows length"]) -> np.ndarray:

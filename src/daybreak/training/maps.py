@@ -52,9 +52,9 @@ class ProbeMaps(NamedTuple):
 
 @jax.jit
 def probe_maps(cohort: Run, parameters: PyTree, sets: EvaluationSets, member: Int[Array, ""]) -> ProbeMaps:
-    """The attention of one member of a cohort to its probe batch: the first clean examples that it is evaluated on."""
-    run, parameters, examples = jax.tree.map(lambda x: x[member], (cohort, parameters, sets.examples))
-    clean = jax.tree.map(lambda x: x[0], examples)
+    """The attention of one member of a cohort to its probe batch: that of the task, or the first clean examples of its tests."""
+    run, parameters, sets = jax.tree.map(lambda x: x[member], (cohort, parameters, sets))
+    clean = jax.tree.map(lambda x: x[0], sets.examples) if sets.probe is None else sets.probe
 
     def attention(inputs: Any) -> tuple[Array, ...]:
         patterns = run.model.apply(parameters, inputs, run.interface, attention=True).attention

@@ -1,13 +1,15 @@
-"""Optimizers: SGD, Adam, AdamW, with gradient clipping."""
+"""Optimizers: SGD, Adam, AdamW, with gradient clipping and warm-up."""
 
 import math
 from typing import Literal, final
 
 import equinox as eqx
 import jax
+import jax.numpy as jnp
 import optax
 from jaxtyping import PyTree
 
+from daybreak._check import as_int, check_whole
 from daybreak.errors import RequestError
 
 Name = Literal["sgd", "adam", "adamw"]
@@ -26,10 +28,12 @@ class Optimizer(eqx.Module):
     """
 
     name: Name = eqx.field(static=True, default="adam")  # The algorithm.
-    learning_rate: float = 1e-4  # Constant during the run.
+    learning_rate: float = 1e-4  # Constant during the run, after `warmup`.
     momentum: float = eqx.field(static=True, default=0.0)  # Of SGD.
     weight_decay: float = eqx.field(static=True, default=0.01)  # Of AdamW.
     clip: float = eqx.field(static=True, default=0.0)  # Largest norm of the gradient; 0 for no limit.
+    # Steps in which the learning rate grows linearly from zero to its value.
+    warmup: int = eqx.field(static=True, converter=as_int, default=0, metadata={"later": True})
 
     def __check_init__(self):
         if self.name not in ("sgd", "adam", "adamw"):
@@ -40,6 +44,8 @@ class Optimizer(eqx.Module):
         for field, value in plain.items():
             if not (math.isfinite(value) and value >= 0):
                 raise RequestError(f"{field} = {value} is not allowed: it must be a finite number of at least 0.")
+
+        check_whole("warmup", self.warmup, 0, "the steps of growing learning rate")
 
     def init(self, parameters: PyTree) -> PyTree:
         """State before the first step."""
@@ -60,4 +66,6 @@ class Optimizer(eqx.Module):
                 parts += [optax.scale_by_adam()]
             case "adamw":
                 parts += [optax.scale_by_adam(), optax.add_decayed_weights(self.weight_decay)]
+        if self.warmup:
+            parts += [optax.scale_by_schedule(lambda step: jnp.minimum((step + 1) / self.warmup, 1.0))]
         return optax.chain(*parts)

@@ -1,10 +1,10 @@
-"""Named settings of the two papers, to start a sweep from: `preset = "paper-a-regression"`.
+"""Named settings of the two papers and of text, to start a sweep from: `preset = "paper-a-regression"`.
 
 What the papers do not specify (initial scales, which positions attend to which) is chosen here and nowhere else.
 """
 
 from daybreak.models import MinimalAttention, Transformer
-from daybreak.tasks import MarkovChain, Recall, SingleLocation
+from daybreak.tasks import MarkovChain, Recall, SingleLocation, Text
 from daybreak.training import Optimizer, Run, Stop
 
 PRESETS: dict[str, Run] = {
@@ -52,6 +52,17 @@ PRESETS: dict[str, Run] = {
         optimizer=Optimizer(name="adamw", learning_rate=3e-3, weight_decay=0.01, clip=1.0),
         stop=Stop(budget=2_000, every=10, level=0.0),
         batch=3_000,
+    ),
+    # Two attention-only layers, the smallest network with an induction head, on text that repeats (docs/guides/text.md).
+    "text-induction": Run(
+        task=Text(q=0.2),
+        model=Transformer(
+            layers=2, heads=8, width=128, head_width=16, mlp=0, norm="pre", positions="rotary", causal=True
+        ),
+        optimizer=Optimizer(name="adamw", learning_rate=2e-3, weight_decay=0.01, clip=1.0, warmup=100),
+        stop=Stop(budget=8_000, every=50, level=0.3, watch="attention"),
+        batch=8,
+        evaluation=64,
     ),
 }
 """Runs by their names in sweep files."""

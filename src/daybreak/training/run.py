@@ -12,13 +12,15 @@ import equinox as eqx
 import jax
 
 from daybreak import _own, models, tasks
+from daybreak._check import check_choice
 from daybreak.errors import RequestError, UnknownKind, refuse
 from daybreak.interface import Interface
 from daybreak.measure import above_guess
 from daybreak.models import MODELS, AnyModel, Model
-from daybreak.tasks import TASKS, Task
+from daybreak.tasks import TASKS, Task, corpus
 from daybreak.training.optimizer import Optimizer
 from daybreak.training.schedule import Schedule
+from daybreak.training.watched import Watch
 
 SCHEMA = 1
 
@@ -37,6 +39,8 @@ class Stop(eqx.Module):
     # Clean loss (regression) or clean accuracy (tokens) that counts as emerged; 0 to spend the whole budget.
     level: float = eqx.field(static=True, default=0.1)
     margin: float = eqx.field(static=True, default=0.2)  # Fraction of the plateau to train on after emergence.
+    # What is compared with the level: the score on clean data, or attention to relevant positions, of the head with the most.
+    watch: Watch = eqx.field(static=True, default="score", metadata={"later": True})
 
     def __check_init__(self):
         for name in ("budget", "every"):
@@ -46,6 +50,9 @@ class Stop(eqx.Module):
             value = getattr(self, name)
             if not (math.isfinite(value) and value >= 0):
                 raise RequestError(f"{name} = {value} is not allowed: it must be a finite number of at least 0.")
+        check_choice("watch", self.watch, Watch)
+        above = self.watch == "attention" and self.level >= 1
+        refuse("level", self.level, above, "attention lies between 0 and 1, so its level must be below 1")
 
     def steps(self) -> Iterator[int]:
         """The steps at which a run is evaluated until its budget is spent: 0, every, 2 every, …, budget."""
@@ -80,6 +87,7 @@ class Run(eqx.Module):
                 raise RequestError(f"{name} = {getattr(self, name)} is not allowed: it must be at least 1.")
         if isinstance(self.seed, int):  # members of a cohort have arrays
             refuse("seed", self.seed, abs(self.seed) >= 2**31, "it must lie between −2³¹ and 2³¹")
+        self.task.check_trainable()
         self.model.check(self.interface)
         self.schedule.check(self.task)
         if self.schedule.name == "budget" and not self.stop.level:
@@ -197,6 +205,12 @@ def own_sources(runs: Iterable[Run]) -> list[_own.Source]:
     """
     kinds = {type(thing) for run in runs for thing in (run.task, run.model)}
     return _own.sources(kinds - {*TASKS.values(), *MODELS.values()})
+
+
+def own_texts(runs: Iterable[Run]) -> dict[tuple[str, int], tasks.Corpus]:
+    """The texts of runs that do not come with the package, by name and vocabulary: a worker may not have them."""
+    about = {(run.task.text, run.task.vocabulary) for run in runs if isinstance(run.task, tasks.Text)}
+    return {key: corpus.corpus(*key) for key in sorted(about) if key[0] not in corpus.SHIPPED}
 
 
 def level_of(task: Task[Any]) -> float:

@@ -1,17 +1,18 @@
-"""Schedules of repetition: at each step, the fraction of examples that repeat as the task defines (B, p); the others do not.
+"""Schedules of repetition: at each step, the fraction of examples that repeat as the task defines (such as B, p); the others do not.
 
 Schedules that are fixed in advance (switch, ramp) are functions of the step inside the compiled program. The others (adaptive,
 budget) are decided between two evaluations, see `training.control`.
 """
 
 import math
-from dataclasses import fields, replace
+from dataclasses import replace
 from typing import Any, Literal, final, get_args
 
 import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int
 
+from daybreak._check import is_plain
 from daybreak.errors import RequestError, format_number
 from daybreak.tasks import Task
 
@@ -73,11 +74,13 @@ class Schedule(eqx.Module):
         """Refuse a task whose repetition cannot be scheduled, or that has none."""
         if self.name == "constant":
             return
-        levers = {field.name: getattr(task, field.name) for field in fields(task) if field.name in ("B", "p")}
-        if len(levers) < 2:
+        none = task.repetition
+        if not none:
             raise RequestError(f"schedule = {self.name!r} is not allowed: {type(task).__name__} has no repetition.")
-        if levers == {"B": 1.0, "p": 0.0}:
-            raise RequestError(f"schedule = {self.name!r} is not allowed at B = 1, p = 0: the task has no repetition.")
+        values = {name: getattr(task, name) for name in none}
+        if all(is_plain(name, x) for name, x in values.items()) and values == none:
+            given = ", ".join(f"{name} = {format_number(x)}" for name, x in none.items())
+            raise RequestError(f"schedule = {self.name!r} is not allowed at {given}: the task has no repetition.")
 
     def fraction(self, step: Int[Array, ""], repeats: Bool[Array, ""]) -> Float[Array, ""]:
         """The fraction of examples that repeat at a step; `repeats` is the decision of `training.control`."""
@@ -94,4 +97,4 @@ class Schedule(eqx.Module):
 
 def with_repetition(task: Any, repeats: Bool[Array, ""]) -> Any:
     """The task as it is, or without its repetition."""
-    return replace(task, B=jnp.where(repeats, task.B, 1.0), p=jnp.where(repeats, task.p, 0.0))
+    return replace(task, **{name: jnp.where(repeats, getattr(task, name), x) for name, x in task.repetition.items()})

@@ -218,7 +218,7 @@ class _Watch:
     def __init__(self, run: Run, keep_maps: bool = False):
         self.run = run
         self.maps = MapHistory(run.stop) if keep_maps else None
-        self.control = RepetitionControl(run.schedule, run.stop.level, run.stop.budget)
+        self.control = RepetitionControl(run.schedule, run.stop.level, run.stop.budget, run.stop.watch)
         self.steps: list[int] = []
         self.rows: list[Row] = []
         self.emerged_at: int | None = None
@@ -230,7 +230,7 @@ class _Watch:
         step, stop = self.next_step, self.run.stop
         self.steps.append(step)
         self.rows.append(row)
-        if self.emerged_at is None and watched(stop.level, row).reached(row):
+        if self.emerged_at is None and watched(stop.level, row, stop.watch).reached(row):
             self.emerged_at = step
         if not np.isfinite(row["clean_loss"]):
             self.outcome = "diverged"

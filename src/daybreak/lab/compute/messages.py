@@ -10,7 +10,8 @@ from safetensors.numpy import load, save
 
 from daybreak._own import Source, define
 from daybreak.lab.saved import Keep
-from daybreak.training import Record, Run, from_json, own_sources, to_json
+from daybreak.tasks import corpus
+from daybreak.training import Record, Run, from_json, own_sources, own_texts, to_json
 
 
 @final
@@ -108,6 +109,7 @@ def encode(message: Job | Message) -> bytes:
     """A message as bytes."""
     match message:
         case Job(runs, checkpoints, every, keep):
+            texts = own_texts(runs)
             head = {
                 "runs": [to_json(run) for run in runs],
                 "checkpoints": list(checkpoints),
@@ -115,8 +117,9 @@ def encode(message: Job | Message) -> bytes:
                 "keep": keep,
                 # Files of the user's own, which the worker cannot have; byte by byte, whatever their encoding.
                 "sources": [(source.file, source.text.decode("latin-1")) for source in own_sources(runs)],
+                "texts": list(texts),
             }
-            return _join("Job", head, *checkpoints.values())
+            return _join("Job", head, *checkpoints.values(), *map(corpus.pack, texts.values()))
         case Advanced(statuses):
             return _join("Advanced", {run: vars(status) for run, status in statuses.items()})
         case Checkpoint(run, step, data):
@@ -135,7 +138,9 @@ def decode(data: bytes) -> Any:
         case "Job":
             for file, text in head["sources"]:
                 define(Source(file, text.encode("latin-1")))
-            checkpoints = dict(zip(head["checkpoints"], parts, strict=True))
+            checkpoints = dict(zip(head["checkpoints"], parts, strict=False))
+            for (name, vocabulary), text in zip(head["texts"], parts[len(checkpoints) :], strict=True):
+                corpus.define(name, vocabulary, text)
             runs = tuple(from_json(run) for run in head["runs"])
             return Job(runs, checkpoints, head["every"], tuple(head["keep"]))
         case "Advanced":

@@ -78,7 +78,7 @@ def outlook(
 
     Args:
         progress: the run so far.
-        level: that counts as emerged; by default that of the run's stop rule, or of an observed run.
+        level: of the curve that decides; by default that of the run's stop rule, or of an observed run.
         prior: of a law, as `measure.forecast` takes it.
         value: the curve that decides; by default clean accuracy or loss, or the one that an observed run names.
         direction: in which it moves when it emerges.
@@ -131,14 +131,14 @@ def _usual(progress: "RunCurves", level: float | None, prior: tuple[float, float
     from daybreak.training.watched import finite, watched
 
     chosen = progress.level if level is None else level
-    rule = watched(chosen, progress.curves)
+    rule = watched(chosen, progress.curves, progress.stop.watch)
     if rule.name not in progress.curves:
         raise RequestError(f"run {progress.id} has no forecast: it has neither a clean accuracy nor a clean loss.")
     if not 0 < chosen < (1 if rule.direction == "up" else np.inf):
         why = (
             "the run's stop rule has none: give --level"
             if level is None
-            else "it must lie above 0, and below 1 if an accuracy"
+            else "it must lie above 0, and below 1 if an accuracy or attention"
         )
         raise RequestError(f"level = {chosen:g} is not allowed: {why}.")
     count = finite(progress.curves)
@@ -148,7 +148,7 @@ def _usual(progress: "RunCurves", level: float | None, prior: tuple[float, float
     attention = progress.heads[:count].reshape(count, progress.heads[0].size).astype(np.float64)
     return Outlook(
         progress.steps[:count],
-        progress.curves[rule.name][:count].astype(np.float64),
+        rule.curve(progress.curves)[:count].astype(np.float64),
         rule.name.replace("_", " "),
         np.clip(attention, 0, 1),
         rule.level,
