@@ -87,7 +87,7 @@ def test_a_job_takes_the_text_with_it(monkeypatch) -> None:
     """To a worker that has neither the file nor a cache."""
     job = messages.Job((_run(), dataclasses.replace(_run(), seed=1)), {_run().id: b"abc"}, 30.0)
     data = messages.encode(job)
-    before = _run().task.corpus
+    before = _run().task.corpus  # pyright: ignore[reportAttributeAccessIssue]
     monkeypatch.setattr(corpus, "_KNOWN", {})
     got = messages.decode(data)
     assert got == job
