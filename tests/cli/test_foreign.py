@@ -36,6 +36,7 @@ NAMES = (
     "runs/0123456789abcdef/result.json",
     "runs/0123456789abcdef/run.json",
     "runs/0123456789abcdef/checkpoint.safetensors",
+    "runs/0123456789abcdef/observed.jsonl",
     "runs/fedcba9876543210/curves.parquet",
     "runs/.hidden",
     "result.json",
@@ -69,6 +70,7 @@ WRITERS = (
     ("train", "toy", "--task.T", "4", "--task.d", "2", "--stop.budget", "10", "--stop.every", "10"),
     ("sweep", "{toy}", "--workers", "1"),
     ("reproduce", "fig15", "--scale", "smoke"),
+    ("runs", "import", "{csv}"),
 )
 SECONDS = 60  # generous
 
@@ -130,6 +132,7 @@ def around(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A sweep file, a file that links point to, and an empty folder to work in."""
     folder = tmp_path_factory.mktemp("foreign")
     (folder / "toy.toml").write_text(TOY)
+    (folder / "curves.csv").write_text("step,loss\n0,1\n")
     (folder / "secret").write_text("what lies outside")
     made.fill(Lab(folder / "lab"))
     (folder / "here").mkdir()
@@ -137,7 +140,7 @@ def around(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def _ask(arguments: tuple[str, ...], lab: Path, around: Path) -> int:
-    line = [x.format(toy=around / "toy.toml") for x in arguments]
+    line = [x.format(toy=around / "toy.toml", csv=around / "curves.csv") for x in arguments]
     with _no_hang():
         code = main([*line, "--lab", str(lab)])
     (around / "runs.csv").unlink(missing_ok=True)

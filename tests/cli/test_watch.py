@@ -269,3 +269,9 @@ def test_a_tracker_that_is_not_there_is_refused_before_any_training(log: str, se
     assert main(["train", "toy", "--log", log]) == 2
     assert sentence in capsys.readouterr().err
     assert [x.name for x in Path().iterdir()] == ["a_file"]
+
+
+def test_advice_of_a_lab_with_observed_runs_only_says_what_is_missing(capsys) -> None:
+    _observe({"context": 64}, 300)
+    assert main(["advise", "--T", "64", "--d", "32", "--lab", "lab"]) == 2
+    assert "has no run of single location" in capsys.readouterr().err

@@ -112,12 +112,13 @@ class Reference:
 
 def law_of_lab(lab: Lab) -> Reference:
     """The networks of a lab that were trained on single location: those of the largest group that differs only in T, d and B."""
+    none = f"lab {str(lab.path)!r} has no run of single location that emerged without repetition: train one first, or leave out --lab."
+    if not {"p", "B"} <= {*lab.query().column_names}:  # only observed runs, or runs of other tasks
+        raise RequestError(none)
     largest = groups(laws.table(lab, _TRAINED), _LAW_SETTINGS)[0].runs
     alone = laws.select(largest, largest["B"] == 1)
     if not (~alone["censored"]).any():
-        raise RequestError(
-            f"lab {str(lab.path)!r} has no run of single location that emerged without repetition: train one first, or leave out --lab."
-        )
+        raise RequestError(none)
     count = len(alone["id"])
     paper = _published("fig3")
     runs = "1 run" if count == 1 else f"{count} runs"
