@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Literal, Self, final
+from typing import Any, Literal, final
 
 import numpy as np
 import torch
@@ -158,7 +158,7 @@ class Watch:
                 self._record.finish()
         self._watching = False
 
-    def __enter__(self) -> Self:
+    def __enter__(self) -> "Watch":
         return self
 
     def __exit__(
