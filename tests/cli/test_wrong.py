@@ -295,6 +295,54 @@ forecast {ID} --lab ../things/lab --level nan       | level = nan is not allowed
 forecast {ID} --lab ../things/lab --level inf       | level = inf is not allowed
 forecast {ID} --lab ../things/lab --law "C * X**a"  | 'X'
 forecast {ID} --lab ../things/lab --plot x.gif      | must end in .png, .pdf or .svg
+forecast nowhere.csv --level 1                      | there is no file or folder 'nowhere.csv'
+forecast no/where --level 1                         | there is no file or folder 'no/where'
+forecast ../things/folder --level 1                 | is a folder without event files of TensorBoard
+forecast ../things/curves.csv                       | give --level: the value of 'loss' that counts as emerged. It starts at 3
+forecast ../things/curves.csv --level nan           | level = nan is not allowed
+forecast ../things/curves.csv --level 1 --value lss | perhaps you meant 'loss'
+forecast ../things/curves.csv --level 1 --value xyz | there is no such column; there are loss, probe
+forecast ../things/curves.csv --level 1 --probe xyz | probe = 'xyz' is not allowed
+forecast ../things/curves.csv --level 1 --step xyz  | there are step, loss, probe
+forecast ../things/curves.csv --level 1 --at 99     | at = 99 is not allowed: file ../things/curves.csv has steps 0 to 20
+forecast ../things/curves.csv --level 1 --direction left | direction = 'left' is not allowed
+forecast ../things/curves.csv --level 1 --law C     | --law is not allowed with a file
+forecast ../things/a_file --level 1                 | its name must end in .csv
+forecast ../things/pipe.csv --level 1               | it is not a regular file
+forecast ../things/huge --level 1                   | its name must end in .csv
+forecast ../things/huge.csv --level 1               | at most 1,073,741,824 are read
+forecast {LONG}.csv --level 1                       | there is no file or folder
+forecast {ID} --lab ../things/lab --step x          | --step is not allowed with a run
+forecast {ID} --lab ../things/lab --value nothing   | there is no such column
+
+watch                                               | Missing from daybreak watch: FILE
+watch ../things/curves.csv --follow                 | give --level
+watch ../things/curves.csv --follow --level 1 --value xyz | there is no such column
+watch ../things/curves.csv --follow --every 0 --level 1 | every = 0 is not allowed
+watch nowhere.csv --follow --level 1                | there is no file or folder 'nowhere.csv'
+watch xyz --follow --lab ../things/lab              | starts with 'xyz'
+watch xyz --follow                                  | there is no lab
+watch {ID} --follow --lab ../things/lab --step x    | --step is not allowed with a run
+
+runs import                                         | Missing from daybreak runs import: FILE
+runs import nowhere.csv                             | it does not exist
+runs import ../things/a_file                        | its name must end in .csv
+runs import ../things/folder                        | has no event files of TensorBoard
+runs import ../things/curves.csv --value xyz        | there is no such column
+runs import ../things/curves.csv --level -1         | level = -1
+runs import ../things/curves.csv --setting context  | write NAME=VALUE
+runs import ../things/curves.csv --setting a=1 --setting a=2 | a is given twice
+runs import ../things/curves.csv --setting "a b=1"  | setting 'a b' is not allowed
+runs import ../things/curves.csv --setting a=nan    | setting a = nan is not allowed
+runs import ../things/curves.csv --name " "         | an observed run needs a name
+runs import ../things/curves.csv --lab ../things/folder | has other files in it and is not a lab
+runs import ../things/curves.csv --lab ../things/a_file | it is a file
+runs export ../things/a_file --format csv --lab ../things/lab | it is a file
+runs export out --format exel --lab ../things/lab   | format = 'exel' is not allowed
+runs export out --format csv --curves --lab ../things/lab | --curves is not allowed together with --format
+runs export --parameters out --format csv --lab ../things/lab | --format is not allowed together with --parameters
+train toy --log wandb                               | write wandb:PROJECT
+train toy --log file:x                              | choose one of tensorboard:DIR
 
 advise                                              | --T and --d missing: give both
 advise --T 64                                       | --d missing: give both
@@ -423,8 +471,10 @@ def things(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "folder" / "notes").write_text("mine")
     (folder / "a_file").write_text("hello\n")
     (folder / "binary").write_bytes(bytes(range(256)))
-    with (folder / "huge").open("wb") as file:
-        file.truncate(10**12)  # a sparse file: it takes no space
+    for name in ("huge", "huge.csv"):
+        with (folder / name).open("wb") as file:
+            file.truncate(10**12)  # a sparse file: it takes no space
+    (folder / "curves.csv").write_text("step,loss,probe\n0,3,0.1\n10,3,0.2\n20,3,0.3\n")
     for suffix in ("", ".png", ".csv"):
         os.mkfifo(folder / f"pipe{suffix}")
         (folder / f"folder{suffix}").mkdir(exist_ok=True)

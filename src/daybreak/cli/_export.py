@@ -52,7 +52,7 @@ def parameters(lab: "Lab", names: Iterable[str], folder: Path) -> list[str]:
             continue
         folder.mkdir(parents=True, exist_ok=True)
         file = folder / f"{name}.safetensors"
-        _replace(file, content)
+        replace(file, content)
         with safe_open(file, "numpy") as arrays:
             shapes = {key: arrays.get_slice(key).get_shape() for key in arrays.keys()}  # noqa: SIM118
         about = {
@@ -61,7 +61,7 @@ def parameters(lab: "Lab", names: Iterable[str], folder: Path) -> list[str]:
             "step": saved.result.last_step,
             "parameters": shapes,
         }
-        _replace(folder / f"{name}.json", json.dumps(about, indent=1).encode())
+        replace(folder / f"{name}.json", json.dumps(about, indent=1).encode())
         written.append(name)
     if not written:
         raise RequestError(
@@ -70,7 +70,7 @@ def parameters(lab: "Lab", names: Iterable[str], folder: Path) -> list[str]:
     return written
 
 
-def _replace(path: Path, content: bytes) -> None:
+def replace(path: Path, content: bytes) -> None:
     part = path.with_name(f".{path.name}.part")
     try:
         part.write_bytes(content)

@@ -15,7 +15,10 @@ from daybreak.cli._lab import LabFolder, open_lab
 from daybreak.errors import RequestError
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from daybreak.lab import Lab, Saved
+    from daybreak.lab.observed import Criterion
     from daybreak.lab.reading.progress import RunCurves
     from daybreak.measure import Plateau
 
@@ -180,7 +183,9 @@ def _ordered(settings: dict[str, Any]) -> dict[str, Any]:
     try:
         like = to_json(from_json(settings))
     except (RequestError, TypeError, AttributeError):
-        like = {part: {"name": ""} for part in ("task", "model", "optimizer", "stop", "schedule")}
+        like = {
+            part: {"name": ""} for part in ("task", "model", "optimizer", "stop", "schedule", "observed", "settings")
+        }
     return {name: _like(x, like.get(name)) for name, x in _like(settings, like).items()}
 
 
@@ -199,9 +204,12 @@ def _fields(console: Console, title: str, fields: dict[str, Any]) -> None:
         console.print(f"  {'' if i else title:<11}{plain(line)}", highlight=False)
 
 
-def _charts(console: Console, run: "RunCurves", mark: float | None) -> None:
-    """Clean loss or accuracy, and the head that attends most to relevant positions at the end; else what there is."""
-    width = min(max(console.width, 40) - 14, 100)
+def _drawn(run: "RunCurves") -> "dict[str, tuple[NDArray, NDArray]]":
+    """Steps and values of the curves to draw, by what they are called."""
+    from daybreak.lab.observed import criterion
+
+    if (rule := criterion(run.settings)) is not None:
+        return _drawn_observed(run, rule)
     scores = [name for name in ("clean_accuracy", "clean_loss") if name in run.curves]
     shown = {name.replace("_", " "): run.curves[name] for name in scores}
     if run.heads[0].size:
@@ -209,9 +217,30 @@ def _charts(console: Console, run: "RunCurves", mark: float | None) -> None:
         shown[f"attention to relevant positions, layer {layer + 1} head {head + 1}"] = run.heads[:, layer, head]
     if not shown:
         shown = dict([(name, x) for name, x in run.curves.items() if x.ndim == 1][:_OTHERS])
-    for name, values in shown.items():
+    return {name: (run.steps, values) for name, values in shown.items()}
+
+
+def _drawn_observed(run: "RunCurves", rule: "Criterion") -> "dict[str, tuple[NDArray, NDArray]]":
+    """The curve that an observed run names, then others; of one with heads, the largest at each step."""
+    first = rule.curve if rule.curve in run.curves else None
+    names = [*([first] if first else []), *(name for name in run.curves if name != first)][:_OTHERS]
+    shown = {}
+    for name in names:
+        several = run.curves[name].ndim > 1
+        one = rule._replace(curve=name) if name == first else rule._replace(curve=name, direction="up")
+        label = name.replace("_", " ") + (
+            f", {'largest' if one.direction == 'up' else 'smallest'} of all heads" * several
+        )
+        shown[label] = one.series(run.steps, run.curves)
+    return {name: (steps, values) for name, (steps, values) in shown.items() if steps.size}
+
+
+def _charts(console: Console, run: "RunCurves", mark: float | None) -> None:
+    """Clean loss or accuracy, and the head that attends most to relevant positions at the end; else what there is."""
+    width = min(max(console.width, 40) - 14, 100)
+    for name, (steps, values) in _drawn(run).items():
         console.print(f"\n  [bold]{plain(name)}[/]", highlight=False)
-        for line in chart(run.steps, values, log=name.endswith("loss"), width=width, mark=mark):
+        for line in chart(steps, values, log=name.endswith("loss"), width=width, mark=mark):
             console.print(f"  {line}", markup=False, highlight=False)
     if mark is not None:
         console.print("  ┴ the plateau ends", highlight=False)

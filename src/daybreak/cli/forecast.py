@@ -7,14 +7,28 @@ from typing import TYPE_CHECKING, Annotated, Any, final
 import tyro
 from rich.console import Console
 
-from daybreak.cli._answer import Answer, Json, WholeNumber, check_picture, table
+from daybreak.cli._answer import Answer, Json, WholeNumber, bare, check_picture, table
 from daybreak.cli._lab import LabFolder, open_lab
+from daybreak.cli._outlook import (
+    Direction,
+    Level,
+    Probe,
+    Seen,
+    StepColumn,
+    Value,
+    Wanted,
+    forecast_data,
+    is_file,
+    of_file,
+    of_run,
+    sentence,
+)
 from daybreak.errors import RequestError
 
 if TYPE_CHECKING:
     from daybreak.lab import Lab
+    from daybreak.lab.reading.laws import LawPrior
     from daybreak.lab.reading.progress import RunCurves
-    from daybreak.measure import NotEnoughEvidence
 
 _SOURCES = {
     "law": "the law of other runs",
@@ -29,22 +43,27 @@ class Forecast:
     """Forecast when a run emerges, before its loss moves: a step with an 80 % interval, or why there is not enough evidence.
 
     Works on runs that still train, up to their last checkpoint, and on finished ones, up to any step. If the lab has enough
-    other finished runs of the same kind, their law is used too.
+    other finished runs of the same kind, their law is used too. A file of curves from any program works as well: CSV, JSONL, JSON,
+    Parquet, or a folder of TensorBoard.
     Example: daybreak forecast 3f2a --at 400 --plot forecast.png
+    Example: daybreak forecast metrics.csv --value loss --level 0.1 --probe induction
     """
 
-    run: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="RUN", help="Id of the run, or the start of it.")]
+    run: Annotated[
+        str,
+        tyro.conf.Positional,
+        tyro.conf.arg(metavar="RUN|FILE", help="Id of the run, or the start of it; or a file or folder of curves."),
+    ]
     at: Annotated[
         WholeNumber | None,
         tyro.conf.arg(metavar="STEP", help="Use the run only until this step. By default all of it."),
     ] = None
     lab: LabFolder = Path("lab")
-    level: Annotated[
-        float | None,
-        tyro.conf.arg(
-            metavar="X", help="Clean loss or accuracy that counts as emerged. By default that of the run's stop rule."
-        ),
-    ] = None
+    value: Value = None
+    level: Level = None
+    direction: Direction = None
+    probe: Probe = None
+    step: StepColumn = None
     law: Annotated[
         str | None,
         tyro.conf.arg(
@@ -62,17 +81,27 @@ class Forecast:
     json: Json = False
 
     def answer(self) -> Answer:
-        """Read the run, fit the law if there is one, forecast; draw if asked."""
+        """Read the run or file, fit the law if there is one, forecast; draw if asked."""
         check_picture("plot", self.plot)
+        wanted = Wanted(self.value, self.level, self.direction, self.probe, self.step)
+        if is_file(self.run):
+            if self.law not in (None, "none"):
+                raise RequestError(
+                    "--law is not allowed with a file: it has no other runs. 'daybreak runs import' puts it into a lab."
+                )
+            return self._answer(of_file(Path(self.run), wanted), None, "a file has no other runs.")
+        if self.step is not None:
+            raise RequestError(f"--step is not allowed with a run: {self.run!r} is not a file.")
         lab = open_lab(self.lab)
-        from daybreak import measure
-        from daybreak.lab.reading.outlook import outlook
         from daybreak.lab.reading.progress import run_curves
 
         progress = run_curves(lab, self.run)
         law, no_law = self._law(lab, progress)
-        view = outlook(progress, level=self.level, prior=law and (law.median, law.spread))
-        at = self._at(progress)
+        return self._answer(of_run(progress, wanted, law and (law.median, law.spread)), law, no_law)
+
+    def _answer(self, seen: Seen, law: "LawPrior | None", no_law: str | None) -> Answer:
+        view, (kind, name) = seen.outlook, seen.source
+        at = self._at(seen)
         forecast = view.at(at)
         if self.plot is not None:
             from daybreak import pictures
@@ -80,30 +109,24 @@ class Forecast:
             figure = pictures.forecast_picture(view, at)
             pictures.save(figure, self.plot, [self.plot.suffix])
         data: dict[str, Any] = {
-            "run": progress.id,
-            "done": progress.done,
+            kind: name,
+            **seen.about,
+            "done": seen.done,
             "at": at,
             "curve": view.name,
-            "level": progress.stop.level if self.level is None else self.level,
+            "level": self.level if self.level is not None else view.level if seen.run is None else seen.run.level,
+            "direction": view.direction,
+            "heads": view.attention.shape[1],
             "law": law and {**law.as_json(), "notes": list(law.notes)},
             "no_law": no_law,
             "truth": None if view.truth is None else {"step": view.truth.length, "censored": view.truth.censored},
+            "notes": list(seen.notes),
             "plot": self.plot and str(self.plot),
         }
-        match forecast:
-            case measure.Forecast():
-                data |= {
-                    "outcome": "forecast",
-                    "median": forecast.median,
-                    "interval": list(forecast.interval),
-                    "evidence": [one.as_json() for one in forecast.evidence],
-                }
-            case measure.NotEnoughEvidence():
-                data |= {"outcome": "not enough evidence", "reason": forecast.reason}
-                data |= {"evaluations": forecast.evaluations, "every": _enough(forecast, progress.stop.every)}
-            case _:
-                data |= {"outcome": "emerged", "step": forecast.length}
-        return Answer(data, lambda console: self._show(console, data))
+        data |= forecast_data(forecast)
+        if data["outcome"] == "not enough evidence":
+            data |= {"every": _enough(forecast, seen.run)}
+        return Answer(data, lambda console: self._show(console, data, f"{kind.capitalize()} {name}"))
 
     def _law(self, lab: "Lab", progress: "RunCurves"):
         """The prediction of the law of the lab's other runs; or why there is none."""
@@ -111,7 +134,9 @@ class Forecast:
 
         if self.law == "none":
             return None, "--law none was given."
-        if self.level is not None and self.level != progress.stop.level:
+        if self.value is not None or self.direction is not None:
+            return None, "the plateaus in the lab were measured on the curve of each run, not on another one."
+        if self.level is not None and self.level != progress.level:
             return None, f"the plateaus in the lab were measured at the level of each stop rule, not at {self.level:g}."
         try:
             return prior(lab, progress.settings, self.law), None
@@ -120,31 +145,31 @@ class Forecast:
                 raise
             return None, str(error)
 
-    def _at(self, progress: "RunCurves") -> int:
-        last = int(progress.steps[-1])
+    def _at(self, seen: Seen) -> int:
+        kind, name = seen.source
+        steps = seen.outlook.steps
+        first, last = int(steps[0]), int(steps[-1] if seen.run is None else seen.run.steps[-1])
         if self.at is None:
             return last
-        if not 0 <= self.at <= last:
-            raise RequestError(f"at = {self.at} is not allowed: run {progress.id} has steps 0 to {last}.")
+        if not first <= self.at <= last:
+            raise RequestError(f"at = {self.at} is not allowed: {kind} {name} has steps {first} to {last}.")
         return self.at
 
-    def _show(self, console: Console, data: dict[str, Any]) -> None:
+    def _show(self, console: Console, data: dict[str, Any], named: str) -> None:
+        moves = "falls to" if data["direction"] == "down" else "rises to"
+        if data.get("run") is not None:
+            moves = "reaches"
         lines = [
-            f"Run {data['run']} until step {data['at']:,}. It emerges when {data['curve']} reaches {data['level']:g}."
+            f"{named} until step {data['at']:,}. It emerges when {data['curve']} {moves} {data['level']:g}.",
+            *data["notes"],
+            sentence(data),
         ]
-        if data["outcome"] == "forecast":
-            low, high = data["interval"]
-            lines.append(f"Forecast: step {data['median']:,.0f}; 80 % between {low:,.0f} and {high:,.0f}.")
-        elif data["outcome"] == "emerged":
-            lines.append(f"It has emerged at step {data['step']:,.0f}.")
-        else:
-            lines.append(f"Not enough evidence: {data['reason']}")
-            if data["every"] is not None:
-                lines.append(
-                    f"A run that is evaluated more often can be forecast by this step: train with --stop.every {data['every']}."
-                )
+        if data.get("every") is not None:
+            lines.append(
+                f"A run that is evaluated more often can be forecast by this step: train with --stop.every {data['every']}."
+            )
         for line in lines:
-            console.print(line, markup=False, highlight=False)
+            console.print(bare(line), markup=False, highlight=False)
         if data["outcome"] == "forecast":
             rows = [(_SOURCES[x["source"]], f"{x['median']:,.0f}", f"{x['spread']:.0%}") for x in data["evidence"]]
             console.print(table("", ["evidence", "step", "±"], rows), highlight=False)
@@ -163,14 +188,15 @@ class Forecast:
         if self.plot is not None:
             lines.append(f"Picture: {self.plot}")
         for line in lines:
-            console.print(line, markup=False, highlight=False)
+            console.print(bare(line), markup=False, highlight=False)
 
 
-def _enough(answer: "NotEnoughEvidence", every: int) -> int | None:
-    """Steps between evaluations that would have been enough; None if more evaluations would not help."""
+def _enough(answer: Any, run: "RunCurves | None") -> int | None:
+    """Steps between evaluations that would have been enough; None if more evaluations would not help, or the run is not ours."""
+    from daybreak.lab.observed import criterion
     from daybreak.lab.reading.spacing import round_down
 
-    if answer.evaluations is None:
+    if answer.evaluations is None or run is None or criterion(run.settings) is not None:
         return None
     enough = round_down(answer.at / max(answer.evaluations - 1, 1))
-    return enough if enough < every else None
+    return enough if enough < run.stop.every else None

@@ -1,9 +1,10 @@
 """`daybreak runs`: the runs of a lab."""
 
+import shlex
 import textwrap
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, final
+from typing import TYPE_CHECKING, Annotated, Any, Literal, final
 
 import tyro
 from rich.console import Console
@@ -11,6 +12,7 @@ from rich.console import Console
 from daybreak.cli import _export, _listing
 from daybreak.cli._answer import Answer, Json, bare, check_new_file, check_new_folder, plain
 from daybreak.cli._delete import Delete
+from daybreak.cli._import import Import
 from daybreak.cli._lab import LabFolder, Where, open_lab
 from daybreak.cli._show import Show
 from daybreak.errors import RequestError
@@ -72,19 +74,30 @@ class List:
 class Export:
     """Write runs to a file: one row per run, or with --curves one row per run, evaluation and curve. Or their parameters.
 
+    With --format FILE is a folder, to which the curves of each run are written for other programs.
     Example: daybreak runs export runs.parquet --where "task = 'recall'"
+    Example: daybreak runs export board --format tensorboard
     """
 
     file: Annotated[
         Path | None,
         tyro.conf.Positional,
-        tyro.conf.arg(metavar="FILE", help="File to write; its name ends in .csv, .parquet or .json."),
+        tyro.conf.arg(
+            metavar="FILE", help="File to write; its name ends in .csv, .parquet or .json. With --format a folder."
+        ),
     ] = None
     lab: LabFolder = Path("lab")
     where: Where = None
     curves: Annotated[
         bool, tyro.conf.FlagCreatePairsOff, tyro.conf.arg(help="Write the curves: columns id, step, curve, value.")
     ] = False
+    format: Annotated[
+        Literal["tensorboard", "csv", "parquet"] | None,
+        tyro.conf.arg(
+            help="Write the curves of each run to the folder FILE: FILE/ID/ for TensorBoard, or FILE/ID.csv, FILE/ID.parquet with "
+            "one row per evaluation and one column per number."
+        ),
+    ] = None
     parameters: Annotated[
         Path | None,
         tyro.conf.arg(
@@ -99,8 +112,14 @@ class Export:
         """Read the index, and the curves or parameters if asked for; write."""
         if (self.file is None) == (self.parameters is None):
             raise RequestError("give either a FILE to write rows to, or --parameters DIR.")
+        if self.format is not None and self.curves:
+            raise RequestError("--curves is not allowed together with --format, which writes curves anyway.")
+        if self.format is not None and self.file is None:
+            raise RequestError("--format is not allowed together with --parameters.")
         if self.file is None:
             return self._parameters(self.parameters or Path())
+        if self.format is not None:
+            return self._folder(self.file, self.format)
         check_new_file("file", self.file, tuple(_export.WRITERS))
         lab = open_lab(self.lab)
         runs = lab.query(self.where)
@@ -108,6 +127,19 @@ class Export:
         rows = _export.write(self.file, parts)
         data = {"file": str(self.file), "runs": runs.num_rows, "rows": rows}
         message = f"{self.file}: {rows:,} rows of {runs.num_rows:,} runs."
+        return Answer(data, lambda console: console.print(message, markup=False, highlight=False))
+
+    def _folder(self, folder: Path, form: Literal["tensorboard", "csv", "parquet"]) -> Answer:
+        from daybreak.cli import _export_curves
+
+        check_new_folder("file", folder)
+        lab = open_lab(self.lab)
+        names = lab.query(self.where)["id"].to_pylist()
+        written = _export_curves.write(lab, names, folder, form)
+        data = {"folder": str(folder), "format": form, "runs": len(names), "written": written}
+        message = f"{folder}: curves of {len(written):,} runs, of {len(names):,}."
+        if form == "tensorboard":
+            message += f" See them with: tensorboard --logdir {shlex.quote(str(folder))}"
         return Answer(data, lambda console: console.print(message, markup=False, highlight=False))
 
     def _parameters(self, folder: Path) -> Answer:
@@ -123,7 +155,7 @@ class Export:
 @final
 @dataclass(frozen=True)
 class Runs:
-    """The runs of a lab: list them, show one, export them, delete some.
+    """The runs of a lab: list them, show one, export them, import curves from a file, delete some.
 
     Example: daybreak runs list --lab lab
     """
@@ -132,6 +164,7 @@ class Runs:
         Annotated[List, tyro.conf.subcommand("list")]
         | Annotated[Show, tyro.conf.subcommand("show")]
         | Annotated[Export, tyro.conf.subcommand("export")]
+        | Annotated[Import, tyro.conf.subcommand("import")]
         | Annotated[Delete, tyro.conf.subcommand("delete")],
         tyro.conf.arg(name=""),
     ] = List()
@@ -142,5 +175,5 @@ class Runs:
         return self.action.json
 
     def answer(self) -> Answer:
-        """List, show, export or delete."""
+        """List, show, export, import or delete."""
         return self.action.answer()

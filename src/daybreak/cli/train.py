@@ -23,6 +23,7 @@ from daybreak.cli._answer import (
     table,
 )
 from daybreak.cli._lab import FolderPath
+from daybreak.cli._log import LogOption, logging, trackers
 from daybreak.cli._watch import watching
 from daybreak.errors import WorkError
 from daybreak.models import MinimalAttention, ToyAttention, Transformer
@@ -97,6 +98,7 @@ class _Training:
         float, tyro.conf.arg(help="Seconds between two checkpoints; the first ones come earlier.")
     ] = 30.0
     keep: KeepFiles = ()
+    log: LogOption = ()
     plot: Annotated[
         Path | None, tyro.conf.arg(metavar="FILE", help="Draw the curves to this PNG, PDF or SVG file.")
     ] = None
@@ -112,11 +114,12 @@ class _Training:
         check_new_folder("lab", self.lab)
         check_picture("plot", self.plot)
         check_number("checkpoint", self.checkpoint, 0)
+        opened = trackers(self.log)
         runs, lab = self._runs(), Lab(self.lab)
         command = shlex.join(["daybreak", *sys.argv[1:]])
         rules = Rules(retries=0, checkpoint=self.checkpoint)
         expected = expected_steps(lab, runs)
-        with watching(source=expected.source) as on_change:
+        with watching(source=expected.source) as show, logging(opened, runs, lab, show) as on_change:
             train_missing(
                 runs,
                 lab,

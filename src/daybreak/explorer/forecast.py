@@ -15,6 +15,7 @@ from daybreak.explorer.figures import Figure, Palette
 from daybreak.explorer.parts import commands, facts, two_lines
 from daybreak.explorer.view import Columns, Drawing, View
 from daybreak.explorer.workspace import Workspace
+from daybreak.lab import listing
 from daybreak.lab.reading.laws import prior
 from daybreak.lab.reading.outlook import Outlook, outlook
 from daybreak.lab.reading.progress import RunCurves, note
@@ -23,7 +24,7 @@ from daybreak.measure import Forecast, NotEnoughEvidence
 _MOMENTS = 60  # steps at which the forecast is drawn
 _OFFERED = 500  # runs in the menu; the address can name any
 _TRIED = 20  # runs that are tried until one has a forecast, while none is chosen
-_KNOWN_BY = ("T", "d", "N", "V", "seed")
+_KNOWN_BY = ("name", "T", "d", "N", "V", "seed")
 _SHARE = Slider("Use this fraction of the run", 0, 100, 1, form="{:g} %")
 _SOURCES = {"law": "by the law", "attention": "by attention", "loss": "by the loss"}
 
@@ -62,9 +63,9 @@ class _RunForecasts:
 def _run_forecasts(workspace: Workspace, name: str, level: str, law: str, evaluations: int) -> _RunForecasts:
     """The same for the evaluations that a run has now."""
     curves = workspace.run_curves(name)
-    if not level and not curves.stop.level:
+    if not level and not curves.level:
         raise RequestError("the stop rule of this run has no level: write one into the field Level.")
-    chosen = float(level) if level else curves.stop.level
+    chosen = float(level) if level else curves.level
     given, formula, no_law = _law(workspace, curves, chosen, law)
     view = outlook(curves, level=chosen, prior=given)
     places = np.unique(np.linspace(0, view.steps.size - 1, min(_MOMENTS, view.steps.size)).round().astype(int))
@@ -76,7 +77,7 @@ def _law(workspace: Workspace, curves: RunCurves, level: float, form: str) -> tu
     """The prediction of the law of the lab's other runs, and the law; or why there is none."""
     if form == "none":
         return None, "", "none was asked for."
-    if level != curves.stop.level:
+    if level != curves.level:
         return None, "", f"the plateaus in the lab were measured at the level of each stop rule, not at {level:g}."
     try:
         other = prior(workspace.lab, curves.settings, form or None)
@@ -139,7 +140,7 @@ def _offered(workspace: Workspace) -> list[dict[str, Any]]:
 
 def _option(row: dict[str, Any]) -> dict[str, Any]:
     """A run in the menu: its settings, and below them its name and outcome."""
-    named = ", ".join(f"{x} {row[x]:g}" for x in _KNOWN_BY if row.get(x) is not None)
+    named = listing.sentence({x: row.get(x) for x in _KNOWN_BY})
     about = f"{row['id'][:8]}, {row['task']}, {row['outcome']}"
     return {"value": row["id"], "label": two_lines(named, about), "search": f"{named} {row['id']} {about}"}
 
@@ -202,7 +203,7 @@ def _band(run_forecasts: _RunForecasts, at: int, colours: Palette) -> Figure:
 def _attention(view: Outlook, at: int, colours: Palette) -> Figure:
     if not view.attention.size:
         return figures.nothing(colours, "attention was not measured")
-    traces = [figures.line(view.steps, head, colours.ours, width=1.2, opacity=0.7) for head in view.attention.T]
+    traces = [figures.line(view.probe_steps, head, colours.ours, width=1.2, opacity=0.7) for head in view.attention.T]
     axes = {
         "xaxis": figures.axis(colours, "step", rangemode="tozero"),
         "yaxis": figures.log_axis(colours, "attention, one line per head"),
@@ -211,7 +212,10 @@ def _attention(view: Outlook, at: int, colours: Palette) -> Figure:
 
 
 def _curve_table(view: Outlook) -> Columns:
-    heads = {f"head{i + 1}": x for i, x in enumerate(view.attention.T)}
+    there = np.isin(view.steps, view.probe_steps)
+    heads = {f"head{i + 1}": np.full(view.steps.size, np.nan) for i in range(view.attention.shape[1])}
+    for column, values in zip(heads.values(), view.attention.T, strict=True):
+        column[there] = values[np.isin(view.probe_steps, view.steps)]
     return {"step": view.steps, view.name.replace(" ", "_"): view.values, **heads}
 
 

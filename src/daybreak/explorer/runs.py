@@ -17,6 +17,7 @@ from daybreak.explorer.run_table import run_table
 from daybreak.explorer.runs_state import SLIDERS, RunsState, pressed
 from daybreak.explorer.view import Columns, Drawing, View
 from daybreak.explorer.workspace import Workspace
+from daybreak.lab.observed import criterion
 from daybreak.lab.reading.progress import RunCurves, note
 
 _DRAWN = 4  # runs whose curves are drawn while none is picked
@@ -65,17 +66,30 @@ def _notes(runs: dict[str, RunCurves]) -> list[str]:
 
 
 def _curves(runs: dict[str, RunCurves], tints: dict[str, str], state: RunsState, colours: Palette) -> Figure:
-    having = {name: run for name, run in runs.items() if state.curve in run.curves}
+    curves = {name: _chosen(run, state.curve) for name, run in runs.items()}
+    having = {name: x for name, x in curves.items() if x is not None}
     if not having:
         return figures.nothing(colours, f"no run that is drawn has a {_CURVES[state.curve]}")
     traces = [
-        figures.line(run.steps, smoothed(run.curves[state.curve], state.smooth), tints[name], name[:8])
-        for name, run in having.items()
+        figures.line(steps, smoothed(values, state.smooth), tints[name], name[:8])
+        for name, (_, steps, values) in having.items()
     ]
-    named = _CURVES[state.curve] + ("" if state.smooth == 1 else f", mean of {state.smooth}")
+    labels = dict.fromkeys(label for label, _, _ in having.values())
+    named = ", ".join(labels) + ("" if state.smooth == 1 else f", mean of {state.smooth}")
     up = figures.log_axis if state.scale == "log" else figures.axis
     axes = {"xaxis": figures.axis(colours, "step", rangemode="tozero"), "yaxis": up(colours, named)}
     return figures.figure(colours, traces, axes)
+
+
+def _chosen(run: RunCurves, curve: str) -> tuple[str, NDArray[np.int64], NDArray[np.floating]] | None:
+    """Label, steps and values of a curve; of an observed run without it, those of the curve that it names; None if it has none."""
+    if curve in run.curves:
+        return _CURVES[curve], run.steps, run.curves[curve]
+    rule = criterion(run.settings)
+    try:
+        return None if rule is None else (rule.curve.replace("_", " "), *rule.series(run.steps, run.curves))
+    except RequestError:
+        return None
 
 
 def smoothed(values: NDArray[np.floating], count: int) -> NDArray[np.floating]:

@@ -15,6 +15,7 @@ from daybreak.errors import RequestError
 from daybreak.lab import Damaged, DamageError, Lab, Saved, index
 from daybreak.lab._folder import CHECKPOINT, RUN
 from daybreak.lab.reading.progress import RunCurves, run_curves
+from daybreak.lab.rows import ROWS
 from daybreak.studies.results import StudyResult, is_inside, read_every_scale
 
 _REST = 20  # a lab is read again after 20 times the time that reading it took
@@ -47,8 +48,7 @@ class Workspace:
     def stamp(self) -> str:
         """A text that changes when the lab has something new to show."""
         table = self.runs()
-        going = [self.lab.path / "runs" / name / CHECKPOINT for name in self._going]
-        stamps = [str(table.num_rows), *(index.stamp(str(path)) for path in going)]
+        stamps = [str(table.num_rows), *map(self._progress_stamp, self._going)]
         return sha256(" ".join(stamps).encode()).hexdigest()
 
     def saved(self, name: str) -> Saved:
@@ -64,7 +64,7 @@ class Workspace:
         """
         self._check_inside(name)
         if not self.lab.is_done(name):
-            return self._progress(name, index.stamp(str(self.lab.path / "runs" / name / CHECKPOINT)))
+            return self._progress(name, self._progress_stamp(name))
         try:
             saved = self._load(name)
         except DamageError as damage:
@@ -81,6 +81,10 @@ class Workspace:
     def studies(self) -> dict[str, StudyResult]:
         """What was reproduced, by place, such as `emergence/fig1c/laptop`."""
         return read_every_scale(self.results)
+
+    def _progress_stamp(self, name: str) -> str:
+        """A text that changes when an unfinished run has something new to show."""
+        return " ".join(index.stamp(f"{self.lab.path}/runs/{name}/{file}") for file in (CHECKPOINT, ROWS))
 
     def _is_inside(self, name: str) -> bool:
         return "/" not in name and is_inside(self.lab.path / "runs" / name / RUN, self.lab.path)

@@ -67,6 +67,11 @@ def decode(content: bytes) -> tuple[NDArray[np.int64], Curves]:
     """Steps and curves from a Parquet file, arrays restored. Columns that are no part of an array are curves of that name."""
     columns = plain(content)
     steps = columns.pop("step")
+    return steps, joined(columns)
+
+
+def joined(columns: dict[str, NDArray]) -> Curves:
+    """Plain columns as curves, arrays restored."""
     parts: dict[str, dict[tuple[int, ...], str]] = {}
     for column in columns:
         match = COLUMN.fullmatch(column)
@@ -78,10 +83,9 @@ def decode(content: bytes) -> tuple[NDArray[np.int64], Curves]:
         if whole is None:
             curves |= {column: np.asarray(columns[column], np.float32) for column in places.values()}
         else:
-            curves[name] = np.stack([columns[places[x]] for x in np.ndindex(whole)], 1, dtype=np.float32).reshape(
-                steps.size, *whole
-            )
-    return steps, curves
+            parts_of = np.stack([columns[places[x]] for x in np.ndindex(whole)], 1, dtype=np.float32)
+            curves[name] = parts_of.reshape(len(parts_of), *whole)
+    return curves
 
 
 def _shape(places: Collection[tuple[int, ...]]) -> tuple[int, ...] | None:

@@ -18,6 +18,7 @@ _MEASURED = {
     "last_step": "steps",
     "final_clean_accuracy": "accuracy",
     "final_clean_loss": "loss",
+    "final_loss": "observed loss",
 }
 
 

@@ -52,11 +52,7 @@ class Criterion(NamedTuple):
         Raises:
             RequestError: there is no such curve; the message names those that there are.
         """
-        values = _named(self.curve, measured).reshape(steps.size, -1).astype(np.float64)
-        values[~np.isfinite(values)] = -np.inf if self.direction == "up" else np.inf
-        furthest = values.max(axis=1) if self.direction == "up" else values.min(axis=1)
-        finite = np.isfinite(furthest)
-        return steps[finite], furthest[finite]
+        return furthest(steps, _named(self.curve, measured).reshape(steps.size, -1), self.direction)
 
     def plateau(self, steps: NDArray[np.int64], measured: Curves) -> "Plateau | None":
         """The plateau of the curve; None without a level, or if the curve has no finite value."""
@@ -71,6 +67,16 @@ class Criterion(NamedTuple):
         return plateau(x, y, float(np.float32(self.level)), direction=self.direction)
 
 
+def furthest(
+    steps: NDArray[np.int64], values: NDArray[np.floating], direction: Direction
+) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Of many heads (steps, heads) the one that is furthest at each step; only steps at which there is a finite value."""
+    up = direction == "up"
+    finite = np.where(np.isfinite(values), values, -np.inf if up else np.inf).astype(np.float64)
+    most = finite.max(axis=1) if up else finite.min(axis=1)
+    return steps[np.isfinite(most)], most[np.isfinite(most)]
+
+
 def criterion(settings: Mapping[str, Any]) -> Criterion | None:
     """When a stored run counts as emerged, if it is an observed run; None for other runs."""
     about = settings.get(OBSERVED)
@@ -82,6 +88,30 @@ def criterion(settings: Mapping[str, Any]) -> Criterion | None:
         float(about.get("level", 0.0)),
         direction if direction in get_args(Direction) else "down",
     )
+
+
+def described(
+    name: str,
+    settings: Mapping[str, Any],
+    *,
+    curve: str = "loss",
+    level: float = 0.0,
+    direction: Direction = "down",
+    id: str | None = None,  # noqa: A002
+) -> dict[str, Any]:
+    """What `run.json` of an observed run contains, checked; see `ObservedRun.begin`."""
+    about = _about(name, curve, level, direction)
+    start = {"started": datetime.now(UTC).isoformat()} if id is None else {"key": id}
+    return {"schema": 1, OBSERVED: about | start, "settings": _checked_settings(settings)}
+
+
+def observed_id(settings: Mapping[str, Any]) -> str | None:
+    """The id of an observed run; None of other runs."""
+    return _files.sha256(_canonical(settings))[:16] if isinstance(settings.get(OBSERVED), dict) else None
+
+
+def _canonical(document: Mapping[str, Any]) -> bytes:
+    return json.dumps(document, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()
 
 
 def _named(name: str, measured: Curves) -> NDArray[np.floating]:
@@ -132,14 +162,13 @@ class ObservedRun:
             RequestError: the folder is not a lab and has other files in it, a value is not allowed, or the run is there already.
             OSError: the disk is full.
         """
-        about = _about(name, curve, level, direction)
-        plain = _checked_settings(settings)
         path = Path(lab)
+        new = described(
+            name, settings, curve=curve, level=level, direction=direction, id=id
+        )  # before anything is written
         _make_lab(path)
         while True:
-            start = {"started": datetime.now(UTC).isoformat()} if id is None else {"key": id}
-            document = {"schema": 1, OBSERVED: about | start, "settings": plain}
-            content = json.dumps(document, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()
+            content = _canonical(new)
             folder = path / "runs" / _files.sha256(content)[:16]
             try:
                 with _files.making(path):
@@ -150,6 +179,7 @@ class ObservedRun:
                     raise RequestError(
                         f"run {folder.name} is in lab {str(lab)!r} already: resume it, or give another id."
                     ) from None
+                new = described(name, settings, curve=curve, level=level, direction=direction)
                 continue
             (folder / rows.ROWS).touch()
             _put(folder, RUN, content)  # last: without it there is no run
@@ -202,6 +232,15 @@ class ObservedRun:
         self._write(rows.row(step, arrays))
         self._last = step
         self._shapes |= {name: x.shape for name, x in arrays.items()}
+
+    def extend(self, steps: NDArray[np.int64], measured: Curves) -> None:
+        """Append many rows at once: curves as a finished run has them, (rows, …). What is NaN in a whole row is left out."""
+        lines = []
+        for i, step in enumerate(steps.tolist()):
+            there = {name: np.asarray(x[i], np.float32) for name, x in measured.items() if not np.isnan(x[i]).all()}
+            lines.append(rows.row(step, there))
+        self._write(b"".join(lines))
+        self._last = max(self._last, int(steps[-1]))
 
     def finish(self, outcome: result.End | None = None) -> None:
         """Mark the run as done, with curves and a result as other runs have them.

@@ -88,6 +88,7 @@ def forecast(
     direction: Direction = "down",
     baseline: ArrayLike | None = None,
     prior: tuple[float, float] | None = None,
+    probe_steps: ArrayLike | None = None,
 ) -> Forecast | NotEnoughEvidence | Plateau:
     """Forecast the step at which a curve crosses a level; if it already has, return its plateau.
 
@@ -99,6 +100,7 @@ def forecast(
         direction: `down` if the curve falls to the level (a loss), `up` if it rises to it (an accuracy).
         baseline: attention of each head before it has learned anything; by default the first evaluation.
         prior: what a law predicts: the median, and the standard deviation of the logarithm.
+        probe_steps: steps of the probes, where they are not those of the values.
 
     Example:
         >>> steps = np.arange(0, 410, 10.0)
@@ -115,7 +117,7 @@ def forecast(
     if not so_far.censored:
         return so_far
     now = float(x[-1])
-    attention = _attention(x, probes, baseline)
+    attention = _attention(x if probe_steps is None else _probe_steps(probe_steps), probes, baseline)
     evidence = [
         *([] if prior is None else [_law(prior)]),
         *([attention] if isinstance(attention, Evidence) else []),
@@ -156,6 +158,11 @@ def _law(prior: tuple[float, float]) -> Evidence:
     if not (np.isfinite([median, spread]).all() and median > 0 and spread > 0):
         raise RequestError(f"prior = {prior} is not allowed: give a positive median and spread of the logarithm.")
     return Evidence("law", median, spread)
+
+
+def _probe_steps(steps: ArrayLike) -> Floats:
+    x = np.asarray(steps, np.float64)
+    return _curve.check(x, np.zeros(x.shape))[0]
 
 
 def _attention(x: Floats, probes: ArrayLike | None, baseline: ArrayLike | None) -> Evidence | _growth.NoGrowth:

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from numpy.typing import NDArray
 
 from daybreak.pictures.style import NEUTRAL, OURS, PAPER, look, panels, shades
 from daybreak.training import Record
@@ -78,15 +79,22 @@ def _shade(ax: Axes, record: Record) -> None:
 
 def _probe(ax: Axes, record: Record, name: str) -> None:
     """A line for every number of a probe; a colour for each layer, block of the task or reference."""
-    curve = record.curves[name]
+    curve, steps = _measured(record, name)
     if curve.ndim == 1:
-        ax.plot(record.steps, curve, color=OURS, lw=1.0, label=name)
+        ax.plot(steps, curve, color=OURS, lw=1.0, label=name)
         return
     values, kind = (np.moveaxis(curve, -1, 1), _KINDS[name]) if name in _KINDS else (curve, "layer")
     for i, colour in enumerate(shades(values.shape[1])):
-        lines = values[:, i].reshape(len(record.steps), -1)
+        lines = values[:, i].reshape(len(steps), -1)
         for j, line in enumerate(lines.T):
-            ax.plot(record.steps, line, color=colour, lw=1.0, label=None if j else f"{kind} {i + 1}")
+            ax.plot(steps, line, color=colour, lw=1.0, label=None if j else f"{kind} {i + 1}")
+
+
+def _measured(record: Record, name: str) -> tuple[NDArray[np.floating], NDArray[np.int64]]:
+    """A curve where it was measured: an observed run has curves of different spacing."""
+    curve = record.curves[name]
+    there = ~np.isnan(curve).reshape(len(curve), -1).all(axis=1)
+    return curve[there], record.steps[there]
 
 
 def _several(axes: dict[str, Axes], records: Mapping[str, Record]) -> None:

@@ -19,7 +19,7 @@ def forecast_picture(seen: Outlook, at: int) -> Figure:
         )
         _with_future(curve, seen, at)
         if seen.attention.size:
-            attention.plot(seen.steps, seen.attention, color=OURS, lw=0.8, alpha=0.7)
+            attention.plot(seen.probe_steps, seen.attention, color=OURS, lw=0.8, alpha=0.7)
             attention.set(yscale="log", ylim=(None, 1.2))
         else:
             attention.text(0.5, 0.5, "not measured", transform=attention.transAxes, ha="center")

@@ -9,6 +9,8 @@ from numpy.typing import NDArray
 
 from daybreak.errors import RequestError
 from daybreak.lab import index
+from daybreak.lab._settings import OBSERVED
+from daybreak.lab.observed import observed_id
 
 if TYPE_CHECKING:
     from daybreak.lab.store import Lab
@@ -20,7 +22,9 @@ Table = dict[str, NDArray]
 
 _LETTERS = "abcefghi"  # names of exponents; d is a setting
 _NOT_SETTINGS = ("id", "plateau", "censored", "configuration")  # columns of a table
-_WITHOUT_EFFECT = frozenset({"seed", "budget", "every", "margin", "evaluation"})  # settings that no law depends on
+_WITHOUT_EFFECT = frozenset(
+    {"seed", "budget", "every", "margin", "evaluation", "name"}
+)  # settings that no law depends on
 
 
 @final
@@ -202,7 +206,8 @@ def prior(lab: "Lab", run: Mapping[str, Any], form: str | None = None) -> LawPri
         free = parse(form, {name for name, x in single.items() if x.dtype.kind in "iufb"}).columns
     else:
         free = () if paper is None else tuple(paper.exponents)
-    rows = ~_same_trajectory(runs, own)
+    itself = observed_id(run)
+    rows = (runs["id"] != itself) if itself else ~_same_trajectory(runs, own)
     for name in single.keys() - {*free} - _WITHOUT_EFFECT:
         rows &= np.array([_alike(x, own.get(name)) for x in runs[name].tolist()])
     if not rows.any():
@@ -239,7 +244,9 @@ def _longest(columns: Mapping[str, NDArray]) -> NDArray[np.bool_]:
     best: dict[str, int] = {}
     for i, row in enumerate(zip(*(columns[name].tolist() for name in names), strict=True)):
         # A schedule that depends on the budget makes another trajectory of each.
-        key = repr(row) if columns["schedule"][i] != "budget" else str(i)
+        # An observed run of the same settings is another run: nobody knows its seed.
+        alone = columns["schedule"][i] == "budget" or columns["task"][i] == OBSERVED
+        key = str(i) if alone else repr(row)
         if key not in best or columns["budget"][i] > columns["budget"][best[key]]:
             best[key] = i
     kept = np.zeros(len(columns["id"]), np.bool_)

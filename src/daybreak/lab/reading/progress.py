@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from daybreak.errors import RequestError
-from daybreak.lab import _files, _settings
+from daybreak.lab import _files, _settings, rows
 from daybreak.lab._folder import CHECKPOINT, RUN
 from daybreak.lab.curves import Curves
 
@@ -43,6 +43,11 @@ class RunCurves:
         return _settings.stop_rule(self.settings)
 
     @property
+    def level(self) -> float:
+        """The level of its stop rule, or of an observed run; 0 if it has none."""
+        return _settings.level(self.settings)
+
+    @property
     def heads(self) -> NDArray[np.floating]:
         """Attention to relevant positions: (evaluations, layers, heads); no heads if that was not measured."""
         empty = np.zeros((self.steps.size, 1, 0), np.float32)
@@ -52,6 +57,8 @@ class RunCurves:
 
 def note(settings: dict[str, Any]) -> str:
     """A sentence about a run that cannot be constructed here, such as one of a task that is not installed; else empty."""
+    if _settings.is_observed(settings):
+        return "An observed run: something else trained it."
     what = _settings.unknown(settings)
     return what and f"A record whose {what} is not known here."
 
@@ -77,11 +84,23 @@ def _finished(lab: "Lab", name: str) -> RunCurves:
     return RunCurves(name, saved.settings, saved.record.steps, saved.record.curves, True)
 
 
+def _observed(lab: "Lab", name: str, settings: dict[str, Any]) -> RunCurves:
+    try:
+        steps, measured = rows.read(lab.path / "runs" / name)
+    except OSError as error:
+        raise RequestError(f"the rows of run {name} cannot be read: {error.strerror}.") from None
+    if not steps.size:
+        raise RequestError(f"run {name} has begun, and has no rows yet.")
+    return RunCurves(name, settings, steps, dict(measured), False)
+
+
 def _unfinished(lab: "Lab", name: str) -> RunCurves:
     from daybreak.training import DamagedCheckpoint
     from daybreak.training.checkpoint import curves
 
     settings = settings_of_unfinished(lab, name)
+    if _settings.is_observed(settings):
+        return _observed(lab, name, settings)
     try:
         measured = curves(name, _files.read(lab.path / "runs" / name / CHECKPOINT))
     except FileNotFoundError:
