@@ -1,5 +1,7 @@
 """Probes are spaced by a clock that the test moves."""
 
+from itertools import pairwise
+
 import pytest
 
 from daybreak.errors import RequestError
@@ -33,6 +35,18 @@ def test_denser_when_something_moves() -> None:
     late = [step for step in flat if step >= 1050]
     assert len([step for step in moving if step >= 1050]) >= 2 * len(late) > 0
     assert [step for step in moving if step < 1000] == [step for step in flat if step < 1000]
+
+
+def test_a_burst_is_not_followed_by_a_gap() -> None:
+    """The score moves at the very start, as all do, and then noise moves it around zero."""
+
+    def value(step: int) -> float:
+        return 0.015 * 0.97**step if step < 100 else 0.0005 + 0.0002 * (step % 3)
+
+    probed = _simulate(Spacing(0.01, least=0.015), 3000, 0.1, 0.02, value)
+    assert max(b - a for a, b in pairwise(probed)) <= 60
+    late = [b - a for a, b in pairwise(probed) if a > 200]
+    assert min(late) >= 40  # noise is not movement: half of the share
 
 
 def test_an_expensive_probe_waits() -> None:

@@ -8,7 +8,7 @@ from typing import final
 from daybreak.errors import refuse
 
 _CALM, _MOVING = 50, 200  # steps between two probes are at least this fraction of the steps so far
-_RESERVE = 0.5  # of the share: what may be spent while nothing moves, so that there is time left when something does
+_RESERVE = 0.5  # of the share: what is spent while nothing moves
 _MOVED = 0.1  # relative change over the last probes that counts as moving
 _LOOK = 4  # probes over which it is looked for
 
@@ -21,14 +21,17 @@ class Spacing:
     Args:
         share: largest fraction of the training time that probes take.
         every: steps between probes; then the share is only reported. None: by the share.
+        least: values of the curve below it are alike: noise around zero is no movement.
     """
 
     share: float = 0.01
     every: int | None = None
+    least: float = 0.0
     elapsed: float = 0.0  # until the last step
     spent: float = 0.0  # on probes
     _next: int = 0
     _first: float = 0.0
+    _at: float = 0.0  # when the last probe ended
     _costs: deque[float] = field(default_factory=lambda: deque(maxlen=5))
     _values: deque[float] = field(default_factory=lambda: deque(maxlen=_LOOK))
 
@@ -44,8 +47,10 @@ class Spacing:
             return False
         if self.every is not None or not self._costs:
             return True
-        allowed = self.share * self.elapsed * (1.0 if self.moving else _RESERVE)
-        return self.spent - self._first + median(self._costs) <= allowed
+        cost = median(self._costs)
+        # Since the last probe, so that a burst is not followed by a long gap; and in all, so that expensive ones are paid for.
+        paid = cost <= self.share * (self.elapsed - self._at) * (1.0 if self.moving else _RESERVE)
+        return paid and self.spent - self._first + cost <= self.share * self.elapsed
 
     def probed(self, step: int, seconds: float, value: float | None) -> None:
         """Note what a probe cost, and the value of the curve that is waited for, if it has one."""
@@ -57,6 +62,7 @@ class Spacing:
             )
         self.spent += seconds
         self.elapsed += seconds
+        self._at = self.elapsed
         if value is not None:
             self._values.append(value)
         gap = step // (_MOVING if self.moving else _CALM)
@@ -66,7 +72,7 @@ class Spacing:
     def moving(self) -> bool:
         """Whether the curve has changed over the last probes."""
         first, last = (self._values[0], self._values[-1]) if self._values else (0.0, 0.0)
-        return abs(last - first) > _MOVED * max(abs(first), abs(last))
+        return abs(last - first) > _MOVED * max(abs(first), abs(last), self.least)
 
     @property
     def cost(self) -> float:

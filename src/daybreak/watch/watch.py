@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Literal, Self, final
+from typing import Any, Literal, final
 
 import numpy as np
 import torch
@@ -85,7 +85,7 @@ class Watch:
             chosen["in_context_learning"] = in_context_learning()
         self._emerges = _emerges(curve, level, direction, chosen)
         self._prior = prior
-        self._spacing = Spacing(share, every)
+        self._spacing = Spacing(share, every, abs(self._emerges.level) / 20)
         ids = vocabulary if vocabulary is None or isinstance(vocabulary, int) else tuple(vocabulary)
         self._measurement = Measurement(chosen, Inputs(ids, context), text, attention, self._warn)
         self._record = Record(None if lab is None else Path(lab), name, dict(settings or {}), self._emerges, self._warn)
@@ -158,7 +158,7 @@ class Watch:
                 self._record.finish()
         self._watching = False
 
-    def __enter__(self) -> Self:
+    def __enter__(self) -> "Watch":
         return self
 
     def __exit__(
