@@ -90,7 +90,7 @@ def plateaus(x: Floats, y: Floats, smallest: float, shortest: int = _SHORTEST) -
     rates = _rates(x, y, max(noise, _FAINTEST * float(np.ptp(y))))
     drops = _drops(x, rates, smallest, shortest)
     slow = [_slow(rates, a, b) for a, b in pairwise([-1, *drops, x.size])]
-    flat = [_between(x, y, x[places[0]], x[places[-1]]) for places in slow if places.size]
+    flat = [_between(x, y, float(x[places[0]]), float(x[places[-1]])) for places in slow if places.size]
     # Merge before and after short ones are left out: a spike is flat too, and separates equal plateaus.
     for _ in range(2):
         flat = _merged(x, y, flat, smallest)

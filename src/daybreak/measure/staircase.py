@@ -23,7 +23,7 @@ import numpy as np
 
 from daybreak._types import ArrayLike, Floats
 from daybreak.errors import RequestError
-from daybreak.measure import _check, _curve
+from daybreak.measure import _curve
 from daybreak.measure.stages import Stage, plateaus
 
 APART = 0.15
@@ -90,8 +90,8 @@ def staircase(
         >>> steps = np.arange(0, 900, 10)
         >>> excess = np.interp(steps, [0, 40, 320, 340, 560, 580], [4, 1.2, 1.0, 0.5, 0.4, 0.1])
         >>> found = staircase(steps, excess)
-        >>> found.number, found.transitions, found.at(400)
-        (3, (330.0, 570.0), 2)
+        >>> found.number, np.round(found.transitions).tolist(), found.at(400)
+        (3, [329.0, 568.0], 2)
     """
     if not apart >= 0:
         raise RequestError(f"apart = {apart} is not allowed: it must be at least 0.")
