@@ -78,6 +78,13 @@ def test_transients_of_the_first_steps_do_not_count():
         assert staircase(STEPS, curve).number == 3
 
 
+@pytest.mark.parametrize("height", [0.5, 2.8, 10.0, 50.0])
+def test_the_height_of_the_first_fall_does_not_matter(height):
+    """A last drop that is slow, as trained networks have it: 0.3 in 120 steps, after a plateau that itself falls by 0.05."""
+    values = np.interp(STEPS, [0, 300, 360, 480, 600, 800], [1.2, 1.1, 0.45, 0.4, 0.13, 0.08])
+    assert staircase(STEPS, values + height * np.exp(-STEPS / 12)).number == 3
+
+
 def test_a_spike_on_a_plateau_does_not_count():
     values = planted()
     values[20:23] = 2.0

@@ -20,7 +20,7 @@ from daybreak.measure._table import Integers
 
 _POINTS = 256  # the curve is thinned to this many
 _PRICE = 3.0  # of a cut, in log(points) · noise²: a place, a height and a slope
-_FAINTEST = 0.005  # fraction of the curve's range below which a bend is not worth a cut, even without noise
+_FAINTEST = 0.1  # of the smallest drop: a fainter bend is not worth a cut, even without noise
 _FLAT = 0.5  # a plateau falls at most at this fraction of the rate of the drops beside it
 _SURE = 4.0  # standard deviations of the noise that a drop must exceed
 _SHORTEST = 4  # evaluations: on fewer, a plateau cannot be told from a bend
@@ -86,8 +86,8 @@ def plateaus(x: Floats, y: Floats, smallest: float, shortest: int = _SHORTEST) -
     shortest = max(1, round(shortest * min(1.0, _POINTS / x.size)))
     x, y = _curve.thin(x, y, _POINTS)
     noise = _curve.noise(y)
+    rates = _rates(x, y, max(noise, _FAINTEST * smallest))
     smallest = max(smallest, _SURE * noise)
-    rates = _rates(x, y, max(noise, _FAINTEST * float(np.ptp(y))))
     drops = _drops(x, rates, smallest, shortest)
     slow = [_slow(rates, a, b) for a, b in pairwise([-1, *drops, x.size])]
     flat = [_between(x, y, float(x[places[0]]), float(x[places[-1]])) for places in slow if places.size]

@@ -127,7 +127,7 @@ def _flat_after_least(y: Floats) -> Floats:
 
 def _after_burn_in(x: Floats, y: Floats) -> tuple[Stage, ...]:
     """Plateaus below nine tenths of the start, each lower than the one before by a fraction of the first."""
-    begun = [one for one in plateaus(x, y, 0.0) if one.level <= _BEGUN * y[0]]
+    begun = [one for one in plateaus(x, y, _SMALLEST * float(np.ptp(y))) if one.level <= _BEGUN * y[0]]
     if not begun:
         return ()
     found = plateaus(x, y, _SMALLEST * begun[0].level)
