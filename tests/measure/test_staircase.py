@@ -126,6 +126,14 @@ def test_overfitting_is_no_stage():
     assert (only.number, only.at(60)) == (1, 1)
 
 
+def test_the_truth_is_read_before_the_run_overfits():
+    """It is at p⁽¹⁾ at its best; what it is near to when it has overfitted says nothing of the stage."""
+    excess = 2.8 * np.exp(-STEPS / 12) + 1.5 + STEPS / 200
+    late = STEPS > 150
+    found = staircase(STEPS, excess, np.stack([np.where(late, 3.0, 1.0), np.full(STEPS.size, 2.0)]))
+    assert found.truths == ((1,),)
+
+
 def test_a_run_that_diverges_is_read_up_to_there():
     values = planted()
     values[60:] = np.nan

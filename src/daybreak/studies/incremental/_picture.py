@@ -4,9 +4,10 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from daybreak import measure, pictures
+from daybreak import pictures
 from daybreak.studies._study import Table, select
-from daybreak.studies.incremental._trained import HOLD, by_seed
+from daybreak.studies.incremental._trained import by_seed, count
+from daybreak.studies.incremental._trained import staircase as stages_of
 
 
 def staircase(curves: Table) -> Figure:
@@ -69,10 +70,10 @@ def median_seed_first(curves: Table) -> list[Table]:
 
 
 def shade(ax: Axes, one: Table) -> None:
-    """Shade the stages of one run by its nearest reference."""
-    K = _count(one, "kl_{}")
-    nearest = measure.nearest_reference(one["step"], [one[f"kl_{n + 1}"] for n in range(K)], hold=HOLD)
-    pictures.shade_stages(ax, nearest.spans, K)
+    """Shade the stages of one run."""
+    found = stages_of(one).stages
+    spans = [(n, stage.start, stage.end) for n, stage in enumerate(found)]
+    pictures.shade_stages(ax, spans, max(count(one), len(found)))
 
 
 def _count(table: Table, form: str) -> int:
