@@ -78,6 +78,14 @@ def test_transients_of_the_first_steps_do_not_count():
         assert staircase(STEPS, curve).number == 3
 
 
+def test_a_sharp_start_does_not_turn_the_first_fall_into_a_stage():
+    """As a Transformer of two layers: 0.8 nats in one evaluation, three slow ones, then the first fall itself, slower but larger."""
+    values = np.interp(STEPS, [0, 10, 40], [4.0, 3.3, 3.2]) - 2.6 * (1 - np.exp(-np.maximum(STEPS - 40, 0) / 70))
+    (stage,) = staircase(STEPS, values).stages
+    assert stage.start > 80
+    assert stage.level < 0.8
+
+
 @pytest.mark.parametrize("height", [0.5, 2.8, 10.0, 50.0])
 def test_the_height_of_the_first_fall_does_not_matter(height):
     """A last drop that is slow, as trained networks have it: 0.3 in 120 steps, after a plateau that itself falls by 0.05."""

@@ -121,8 +121,8 @@ def _drops(x: Floats, rates: Floats, smallest: float, shortest: int) -> list[int
         lengths = [_slow(rates, a, b).size for a, b in pairwise(peaks)]
         if not lengths or min(lengths) >= shortest:
             break
-        a, b = peaks[int(np.argmin(lengths)) :][:2]
-        peaks.remove(a if rates[a] < rates[b] else b)
+        one = int(np.argmin(lengths))
+        del peaks[one if falls[one] < falls[one + 1] else one + 1]  # what is left is the larger of the two
     return peaks
 
 

@@ -94,15 +94,26 @@ def _judge(tables: Tables) -> Findings:
 
 def _draw(tables: Tables, findings: Findings):
     figure, axes = pictures.panels(["at the best step", "at the end"])
-    table = tables["table"]
+    table, best = tables["table"], tables["best"]
     names = {2: "2 lags", 4: "4 lags", 0: "all"}
     for ax, column in zip(axes, ("best_excess", "final_excess"), strict=True):
         for window, colour, marker in zip(_WINDOWS, pictures.shades(3), pictures.MARKERS, strict=False):
             rows = select(table, table["window"] == window)
-            ax.plot(rows["train"], rows[column], f"{marker}-", color=colour, ms=4.5, label=names[window])
+            seeds = [best[column][(best["train"] == size) & (best["window"] == window)] for size in rows["train"]]
+            ranges = np.abs([[x.min() - mean, x.max() - mean] for x, mean in zip(seeds, rows[column], strict=True)]).T
+            ax.errorbar(
+                rows["train"],
+                rows[column],
+                ranges,
+                fmt=f"{marker}-",
+                color=colour,
+                ms=4.5,
+                capsize=3,
+                label=names[window],
+            )
         pictures.logarithmic(ax, table["train"], label="training sequences")
-        ax.set(ylabel="excess loss", ylim=(0, None))
-    axes[0].legend(title="context")
+        ax.set(ylabel="excess loss (nats)", ylim=(0, None))
+    axes[0].legend(title="context; mean and\nrange of seeds", title_fontsize=8)
     return figure
 
 
