@@ -3,7 +3,7 @@
 | question | modules |
 |---|---|
 | when did a curve emerge? | `plateau`, `level`, `sensitivity`, `transition`, `departure` |
-| in which stages did it fall? | `stages`, `reference`, `overlap` |
+| in which stages did it fall? | `staircase`, `stages`, `overlap` |
 | which law do plateaus follow? | `form`, `law`, `fit`, `transfer`, `validation` |
 | when will a run emerge? | `forecast` |
 
@@ -23,13 +23,13 @@ from daybreak.measure.level import fraction_of_start as fraction_of_start
 from daybreak.measure.overlap import overlap as overlap
 from daybreak.measure.plateau import Plateau as Plateau
 from daybreak.measure.plateau import plateau as plateau
-from daybreak.measure.reference import Nearest as Nearest
-from daybreak.measure.reference import Span as Span
-from daybreak.measure.reference import nearest_reference as nearest_reference
 from daybreak.measure.sensitivity import ThresholdSensitivity as ThresholdSensitivity
 from daybreak.measure.sensitivity import threshold_sensitivity as threshold_sensitivity
 from daybreak.measure.stages import Stage as Stage
 from daybreak.measure.stages import stages as stages
+from daybreak.measure.staircase import APART as APART
+from daybreak.measure.staircase import Staircase as Staircase
+from daybreak.measure.staircase import staircase as staircase
 from daybreak.measure.transfer import Known as Known
 from daybreak.measure.transfer import Transfer as Transfer
 from daybreak.measure.transfer import transfer as transfer

@@ -52,6 +52,14 @@ def noise(y: Floats) -> float:
     return float(np.median(np.abs(np.diff(y, n=2))) / 0.6745 / np.sqrt(6))
 
 
+def median_of_three(y: Floats) -> Floats:
+    """The running median of three values, which removes single outliers; the first and the last stay."""
+    if y.size < 3:
+        return y
+    middle = np.sort(np.stack([y[:-2], y[1:-1], y[2:]]), axis=0)[1]
+    return np.concatenate([y[:1], middle, y[-1:]])
+
+
 def _first_wrong(x: Floats) -> str:
     wrong = np.flatnonzero(~np.isfinite(x[1:]) | ~(np.diff(x) > 0)) if x.size > 1 else np.array([], dtype=int)
     return f" at {x[wrong[0] + 1]:g} after {x[wrong[0]]:g}" if wrong.size else ""

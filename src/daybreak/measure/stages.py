@@ -1,8 +1,10 @@
-"""Stages of a curve that falls in steps: how many plateaus it has, and where each starts and ends.
+"""Plateaus of a curve that falls in steps: how many it has, and where each starts and ends.
 
 The curve is cut into straight pieces by dynamic programming, with a price for each cut (Bellman and Roth 1969; the price
-is that of Yao 1988, growing as the log of the number of points). Pieces that are flat are plateaus; steep ones are the
-drops between them, which may be gradual.
+is that of Yao 1988, growing as the log of the number of points). A drop is a stretch where the curve falls fast; a plateau
+lies between two drops and falls at most half as fast as the slower of them. So a plateau may slope, a drop may be gradual, and
+a longer run does not change what is a plateau. Two logistic drops of equal height and width w count as two if their
+middles are at least seven widths apart.
 """
 
 from dataclasses import dataclass
@@ -14,11 +16,14 @@ import numpy as np
 from daybreak._types import ArrayLike, Floats
 from daybreak.errors import RequestError
 from daybreak.measure import _check, _curve, _ramp
+from daybreak.measure._table import Integers
 
 _POINTS = 256  # the curve is thinned to this many
 _PRICE = 3.0  # of a cut, in log(points) · noise²: a place, a height and a slope
-_FAINTEST = 0.005  # fraction of the curve's range below which a bend is not worth a cut, even without noise
-_FLAT = 0.5  # a piece is flat if it changes at less than this fraction of the whole curve's mean rate
+_FAINTEST = 0.1  # of the smallest drop: a fainter bend is not worth a cut, even without noise
+_FLAT = 0.5  # a plateau falls at most at this fraction of the rate of the drops beside it
+_SURE = 4.0  # standard deviations of the noise that a drop must exceed
+_SHORTEST = 4  # evaluations: on fewer, a plateau cannot be told from a bend
 
 
 @final
@@ -40,16 +45,19 @@ class Stage:
         return f"{self.level:.3g} from {self.start:g} to {self.end:g}"
 
 
-def stages(steps: ArrayLike, values: ArrayLike, *, smallest: float = 0.05, shortest: float = 0.03) -> tuple[Stage, ...]:
-    """The plateaus of a curve, in their order; for paper B, where the loss falls in three steps (B1).
+def stages(
+    steps: ArrayLike, values: ArrayLike, *, smallest: float = 0.05, shortest: int = _SHORTEST
+) -> tuple[Stage, ...]:
+    """The plateaus of a curve, in their order, the one on which it starts among them.
 
-    Starts and ends are resolved to 1/256 of the curve. A curve that falls evenly has no plateau, a flat one has one.
+    Starts and ends are resolved to 1/256 of the curve. A curve that falls evenly has no plateau, a flat one has one. For the
+    stages of paper B, which are counted after the first fall, see `staircase`.
 
     Args:
         steps: increasing steps or times of evaluation.
         values: loss, or another curve that falls or rises in steps.
         smallest: least difference between the heights of two neighbouring plateaus, as a fraction of the curve's range.
-        shortest: least length of a plateau, as a fraction of the whole.
+        shortest: least number of evaluations on a plateau.
 
     Example:
         >>> import numpy as np
@@ -60,42 +68,88 @@ def stages(steps: ArrayLike, values: ArrayLike, *, smallest: float = 0.05, short
         0.4 from 330 to 570
         0.1 from 575 to 995
     """
-    smallest, shortest = _check.fraction("smallest", smallest), _check.fraction("shortest", shortest)
+    smallest = _check.fraction("smallest", smallest)
+    shortest = _check.whole("shortest", shortest, 1)
     x, y = _curve.check(steps, values)
     if y.ndim != 1:
         raise RequestError(f"values of shape {y.shape} are not allowed: give one curve at a time.")
-    if x.size == 1:
-        return (Stage(float(x[0]), float(x[0]), float(y[0])),)
+    sign = 1.0 if y[-1] <= y[0] else -1.0
+    found = plateaus(x, sign * y, smallest * float(np.ptp(y)), shortest)
+    return tuple(Stage(one.start, one.end, sign * one.level) for one in found)
+
+
+def plateaus(x: Floats, y: Floats, smallest: float, shortest: int = _SHORTEST) -> tuple[Stage, ...]:
+    """The plateaus of a falling curve; `smallest` is the least drop between two of them, in units of the curve."""
+    if x.size == 1 or np.ptp(y) <= 1e-12 * np.abs(y).max():
+        return (_between(x, y, x[0], x[-1]),)
+    # A thinned point stands for several evaluations.
+    shortest = max(1, round(shortest * min(1.0, _POINTS / x.size)))
     x, y = _curve.thin(x, y, _POINTS)
-    height, length = float(np.ptp(y)), float(x[-1] - x[0])
-    if height <= 1e-12 * np.abs(y).max():
-        return (Stage(float(x[0]), float(x[-1]), float(y.mean())),)
-    flat = [piece for piece in _pieces(x, y) if _rate(x, y, piece) * length <= _FLAT * height]
-    plateaus = [_between(x, y, x[first], x[after - 1]) for first, after in flat]
-    # Merge once before and once after short ones are dropped: a spike is flat too, and separates equal plateaus.
+    noise = _curve.noise(y)
+    rates = _rates(x, y, max(noise, _FAINTEST * smallest))
+    smallest = max(smallest, _SURE * noise)
+    drops = _drops(x, rates, smallest, shortest)
+    slow = [_slow(rates, a, b) for a, b in pairwise([-1, *drops, x.size])]
+    flat = [_between(x, y, float(x[places[0]]), float(x[places[-1]])) for places in slow if places.size]
+    # Merge before and after short ones are left out: a spike is flat too, and separates equal plateaus.
     for _ in range(2):
-        plateaus = _merged(x, y, plateaus, smallest * height)
-        plateaus = [stage for stage in plateaus if stage.end - stage.start >= shortest * length]
-    return _refined(x, y, plateaus)
+        flat = _merged(x, y, flat, smallest)
+        flat = [one for one in flat if np.sum((x >= one.start) & (x <= one.end)) >= shortest]
+    return _refined(x, y, flat)
 
 
-def _merged(x: Floats, y: Floats, plateaus: list[Stage], closest: float) -> list[Stage]:
+def _rates(x: Floats, y: Floats, noise: float) -> Floats:
+    """The rate at which the curve falls at each evaluation: between its neighbours on the straight pieces; 0 where it rises."""
+    fit = np.concatenate([_line(x[first:after], y[first:after]) for first, after in _pieces(x, y, noise)])
+    left, right = np.maximum(np.arange(x.size) - 1, 0), np.minimum(np.arange(x.size) + 1, x.size - 1)
+    return np.maximum((fit[left] - fit[right]) / (x[right] - x[left]), 0.0)
+
+
+def _drops(x: Floats, rates: Floats, smallest: float, shortest: int) -> list[int]:
+    """The place of fastest fall of each drop. Those that fall less than `smallest` are left out; two that no plateau separates are one."""
+    starts = np.flatnonzero(np.diff(rates, prepend=-1.0))  # of stretches of equal rates
+    heights = np.concatenate([[-1.0], rates[starts], [-1.0]])
+    peaks = starts[(heights[1:-1] > heights[:-2]) & (heights[1:-1] > heights[2:])].tolist()
+    fallen = np.concatenate([[0.0], np.cumsum((rates[1:] + rates[:-1]) / 2 * np.diff(x))])
+    while peaks:
+        lows = [a + int(np.argmin(rates[a : b + 1])) for a, b in pairwise(peaks)]
+        falls = np.diff(fallen[[0, *lows, -1]])
+        least = int(np.argmin(falls))
+        if falls[least] <= smallest:
+            del peaks[least]
+            continue
+        lengths = [_slow(rates, a, b).size for a, b in pairwise(peaks)]
+        if not lengths or min(lengths) >= shortest:
+            break
+        one = int(np.argmin(lengths))
+        del peaks[one if falls[one] < falls[one + 1] else one + 1]  # what is left is the larger of the two
+    return peaks
+
+
+def _slow(rates: Floats, a: int, b: int) -> Integers:
+    """Places between two drops, or a drop and an end, that fall at most at a fraction of the rate of the slower drop."""
+    drops = [rates[i] for i in (a, b) if 0 <= i < rates.size]
+    return a + 1 + np.flatnonzero(rates[a + 1 : b] <= _FLAT * min(drops, default=np.inf))
+
+
+def _merged(x: Floats, y: Floats, flat: list[Stage], closest: float) -> list[Stage]:
+    """Plateaus of a falling curve: one that is not lower than the one before it by `closest` belongs to it."""
     merged: list[Stage] = []
-    for stage in plateaus:
-        if merged and abs(merged[-1].level - stage.level) <= closest:
-            merged[-1] = _between(x, y, merged[-1].start, stage.end)
+    for one in flat:
+        if merged and merged[-1].level - one.level <= closest:
+            merged[-1] = _between(x, y, merged[-1].start, one.end)
         else:
-            merged.append(stage)
+            merged.append(one)
     return merged
 
 
-def _refined(x: Floats, y: Floats, plateaus: list[Stage]) -> tuple[Stage, ...]:
-    """Stages whose ends are those of the ramp that best joins each to the next, which noise moves less than a cut."""
-    starts, ends = [stage.start for stage in plateaus], [stage.end for stage in plateaus]
-    for i, (one, next_) in enumerate(pairwise(plateaus)):
+def _refined(x: Floats, y: Floats, flat: list[Stage]) -> tuple[Stage, ...]:
+    """Plateaus whose ends are those of the ramp that best joins each to the next, which noise moves less than a cut."""
+    starts, ends = [one.start for one in flat], [one.end for one in flat]
+    for i, (one, next_) in enumerate(pairwise(flat)):
         rows = (x >= (one.start + one.end) / 2) & (x <= (next_.start + next_.end) / 2)
         if rows.sum() >= 2 * _ramp.SIDE:
-            ramp = _ramp.search_all(x[rows], y[rows] if next_.level < one.level else -y[rows])
+            ramp = _ramp.search_all(x[rows], y[rows])
             ends[i], starts[i + 1] = ramp.start, ramp.end
     return tuple(_between(x, y, a, b) for a, b in zip(starts, ends, strict=True))
 
@@ -104,18 +158,15 @@ def _between(x: Floats, y: Floats, start: float, end: float) -> Stage:
     return Stage(float(start), float(end), float(np.median(y[(x >= start) & (x <= end)])))
 
 
-def _rate(x: Floats, y: Floats, piece: tuple[int, int]) -> float:
-    """Absolute slope of the straight line through a piece; a single point belongs to no plateau."""
-    first, after = piece
-    if after - first == 1:
-        return np.inf
-    t = x[first:after] - x[first:after].mean()
-    return float(abs(t @ y[first:after]) / (t @ t))
+def _line(t: Floats, y: Floats) -> Floats:
+    """The straight line through some points."""
+    centred = t - t.mean()
+    slope = float(centred @ y) / float(centred @ centred) if t.size > 1 else 0.0
+    return y.mean() + slope * centred
 
 
-def _pieces(x: Floats, y: Floats) -> list[tuple[int, int]]:
+def _pieces(x: Floats, y: Floats, noise: float) -> list[tuple[int, int]]:
     """Cuts of a curve into straight pieces at least cost, as (first, after last)."""
-    noise = max(_curve.noise(y), _FAINTEST * np.ptp(y))
     price = _PRICE * np.log(x.size) * noise**2
     cost = _squares(x, y)
     best, origin = np.zeros(x.size + 1), np.zeros(x.size, dtype=int)

@@ -80,7 +80,7 @@ def transition(steps: ArrayLike, values: ArrayLike, *, direction: Direction = "d
         )
     sign = _curve.sign(direction)
     falling = sign * y
-    if not _exists(*_curve.thin(x, _median_of_three(falling), _POINTS)):
+    if not _exists(*_curve.thin(x, _curve.median_of_three(falling), _POINTS)):
         last, height = float(x[-1]), float(np.mean(y))
         return Transition(Plateau(last, True, (last, np.inf)), last, height, height)
     coarse = _ramp.search_all(*_curve.thin(x, falling, _POINTS))
@@ -107,8 +107,3 @@ def _refined_search(x: Floats, y: Floats, start: float, end: float) -> _ramp.Ram
         near.append(np.unique(np.linspace(low, high, _POINTS).round().astype(int)))
     first, last = (grid.ravel() for grid in np.meshgrid(*near, indexing="ij"))
     return _ramp.search(x, y, first[first < last], last[first < last])
-
-
-def _median_of_three(y: Floats) -> Floats:
-    middle = np.sort(np.stack([y[:-2], y[1:-1], y[2:]]), axis=0)[1]
-    return np.concatenate([y[:1], middle, y[-1:]])

@@ -1,31 +1,33 @@
-"""The picture of a staircase: excess loss and divergences with the stages shaded, then each head over time."""
+"""Pictures of staircases: excess loss and divergences with the stages shaded, each head over time, seeds side by side."""
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from daybreak import measure, pictures
+from daybreak import pictures
 from daybreak.studies._study import Table, select
-from daybreak.studies.incremental._trained import HOLD, by_seed
+from daybreak.studies.incremental._trained import by_seed, count, stages
+from daybreak.studies.incremental._trained import staircase as stages_of
 
 
 def staircase(curves: Table) -> Figure:
     """Excess loss and overlap of all seeds; divergences, attention by block and by lag of the median seed. At least three heads."""
     one = median_seed_first(curves)[0]
     K, heads, lags = (_count(curves, form) for form in ("kl_{}", "head{}_block1", "head1_lag{}"))
-    titles = ["excess loss", f"divergence from p⁽ⁿ⁾, seed {one['seed'][0]}", "overlap of heads", *[""] * (heads - 3)]
-    titles += [f"head {h + 1}{what}" for what in ("", ", by lag") for h in range(heads)]
-    figure, axes = pictures.panels(titles, columns=heads, width=3.2, height=2.4)
+    seed = f"seed {one['seed'][0]}"
+    titles = ["excess loss", f"divergence from p⁽ⁿ⁾, {seed}", "overlap of heads", *[""] * (heads - 3)]
+    titles += [f"head {h + 1}, by {what}, {seed}" for what in ("block", "lag") for h in range(heads)]
+    figure, axes = pictures.panels(titles, columns=heads, width=3.3, height=2.6)
     top, middle, bottom = (axes[i * heads : (i + 1) * heads] for i in range(3))
     plot_seeds(top[0], curves, "excess")
-    top[0].set(ylabel="nats")
     for n, colour in enumerate(pictures.shades(K)):
         top[1].plot(one["step"], one[f"kl_{n + 1}"], color=colour, label=f"n = {n + 1}")
         for h in range(heads):
             middle[h].plot(one["step"], one[f"head{h + 1}_block{n + 1}"], color=colour, label=f"block {n + 1}")
+    for ax, label in zip((*top[:3], middle[0]), ("nats", "nats", "cosine", "attention"), strict=True):
+        ax.set(ylabel=label)
     top[1].legend()
     middle[0].legend()
-    middle[0].set(ylabel="attention")
     bottom[0].set(ylabel="lag")
     plot_seeds(top[2], curves, "overlap")
     for ax in (*top[2:], *middle):
@@ -33,31 +35,57 @@ def staircase(curves: Table) -> Figure:
     for ax in (*top[:2], *middle):
         shade(ax, one)
         ax.set(xlabel="step")
+    top[0].legend(title=f"shaded: stages of {seed}", title_fontsize=8)
     maps = np.array([[one[f"head{h + 1}_lag{j + 1}"] for j in range(lags)] for h in range(heads)])
-    for ax, attention in zip(bottom, maps, strict=True):
+    meshes = [
         pictures.attention_map(ax, one["step"], attention.T, most=float(maps.max()))
+        for ax, attention in zip(bottom, maps, strict=True)
+    ]
+    figure.colorbar(meshes[-1], ax=bottom, label="attention", pad=0.01)
     for ax in top[3:]:
         ax.set_visible(False)
     return figure
 
 
 def side_by_side(curves: Table, column: str, symbol: str) -> Figure:
-    """Excess loss of all seeds, one panel for each value of a column."""
+    """Excess loss of all seeds, one panel for each value of a column, with the number of stages of each seed."""
     values = np.unique(curves[column])
-    figure, axes = pictures.panels([f"{symbol} = {value:g}" for value in values], width=3.0, height=2.6)
+    rows = stages(curves, column)
+    numbers = [", ".join(map(str, rows["stages"][rows[column] == value])) for value in values]
+    titles = [f"{symbol} = {value:g}\nstages: {number}" for value, number in zip(values, numbers, strict=True)]
+    figure, axes = pictures.panels(titles, width=3.0, height=3.0)
     for ax, value in zip(axes, values, strict=True):
         plot_seeds(ax, select(curves, curves[column] == value), "excess")
-    axes[0].set(ylabel="excess loss")
+        some = select(rows, rows[column] == value)
+        ax.set(ylim=(0, 1.05 * curves["excess"].max()))
+        for name, style in (("second", "--"), ("third", ":")):
+            middle = float(np.median(some[name]))
+            if middle < some["budget"].max():
+                ax.axvline(middle, color=pictures.PAPER, lw=1, ls=style)
+            if ax is axes[0]:
+                ax.plot([], [], color=pictures.PAPER, lw=1, ls=style, label=f"{name} transition, median")
+    axes[0].set(ylabel="excess loss (nats)")
+    axes[0].legend()
     return figure
 
 
 def plot_seeds(ax: Axes, curves: Table, name: str) -> None:
     """One line per seed, the median one in front."""
     median, *others = median_seed_first(curves)
-    for rows in others:
-        ax.plot(rows["step"], rows[name], color=pictures.NEUTRAL, lw=0.7)
-    ax.plot(median["step"], median[name], color=pictures.OURS)
+    for i, rows in enumerate(others):
+        label = "other seeds" if i == 0 else None
+        ax.plot(rows["step"], rows[name], color=pictures.NEUTRAL, lw=0.7, label=label)
+    ax.plot(median["step"], median[name], color=pictures.OURS, label=f"seed {median['seed'][0]}")
     ax.set(xlabel="step", ylim=(0, None))
+
+
+def plot_all(ax: Axes, curves: Table, name: str, colour: str | tuple[float, ...], label: str) -> None:
+    """All seeds thin, their median at each step bold."""
+    seeds = by_seed(curves)
+    for one in seeds:
+        ax.plot(one["step"], one[name], color=colour, lw=0.6, alpha=0.6)
+    ax.plot(seeds[0]["step"], np.median([one[name] for one in seeds], axis=0), color=colour, lw=2.0, label=label)
+    ax.set(xlabel="step")
 
 
 def median_seed_first(curves: Table) -> list[Table]:
@@ -69,10 +97,10 @@ def median_seed_first(curves: Table) -> list[Table]:
 
 
 def shade(ax: Axes, one: Table) -> None:
-    """Shade the stages of one run by its nearest reference."""
-    K = _count(one, "kl_{}")
-    nearest = measure.nearest_reference(one["step"], [one[f"kl_{n + 1}"] for n in range(K)], hold=HOLD)
-    pictures.shade_stages(ax, nearest.spans, K)
+    """Shade the stages of one run."""
+    found = stages_of(one).stages
+    spans = [(n, stage.start, stage.end) for n, stage in enumerate(found)]
+    pictures.shade_stages(ax, spans, max(count(one), len(found)))
 
 
 def _count(table: Table, form: str) -> int:

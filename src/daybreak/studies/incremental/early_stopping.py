@@ -4,14 +4,17 @@ A short context is the right bias where data are few. The paper suggests that ea
 trained on the same sequences, and each is given its best step.
 """
 
+from typing import Any
+
 import numpy as np
 
 from daybreak import measure, pictures
 from daybreak.lab import Saved
 from daybreak.models import MinimalAttention
 from daybreak.studies._study import Claim, Findings, Scale, Study, Table, Tables, TrainedData, select, verdict
-from daybreak.studies.incremental._trained import changed, median_and_range, records, seeded, stages
+from daybreak.studies.incremental._trained import changed, median_and_range, records, seeded
 from daybreak.studies.incremental.fig5 import sized
+from daybreak.tasks import MarkovChain
 from daybreak.training import Record, Run
 
 _SIZES, _WINDOWS = (200, 600, 2000), (2, 4, 0)  # lags of block 1, of blocks 1 and 2, all
@@ -24,14 +27,26 @@ def _runs(scale: Scale) -> list[Run]:
 
 
 def _tables(saved: list[Saved]) -> Tables:
-    settings = {
-        "train": [task.train for _, _, task in records(saved)],
-        "window": [x.run.model.window for x in saved if isinstance(x.run.model, MinimalAttention)],
-        "final_excess": [record.curves["kl"][-1, -1] for _, record, _ in records(saved)],
-        "parted": [_parted(record) for _, record, _ in records(saved)],
+    rows = [_row(*one) for one in records(saved)]
+    best = {name: np.array([row[name] for row in rows]) for name in rows[0]}
+    return {"best": best, "table": _mean(best)}
+
+
+def _row(run: Run, record: Record, task: MarkovChain) -> dict[str, Any]:
+    """A run at its end and at the step of least validation loss."""
+    assert isinstance(run.model, MinimalAttention)  # noqa: S101
+    excess = record.curves["kl"][:, -1]
+    best = int(np.argmin(record.curves["clean_loss"]))
+    return {
+        "train": task.train,
+        "window": run.model.window,
+        "final_excess": excess[-1],
+        "parted": _parted(record),
+        "seed": run.seed,
+        "budget": run.stop.budget,
+        "best_step": record.steps[best],
+        "best_excess": excess[best],
     }
-    rows = stages(saved, **settings)
-    return {"best": rows, "table": _mean(rows)}
 
 
 def _parted(record: Record) -> float:
@@ -79,15 +94,26 @@ def _judge(tables: Tables) -> Findings:
 
 def _draw(tables: Tables, findings: Findings):
     figure, axes = pictures.panels(["at the best step", "at the end"])
-    table = tables["table"]
+    table, best = tables["table"], tables["best"]
     names = {2: "2 lags", 4: "4 lags", 0: "all"}
     for ax, column in zip(axes, ("best_excess", "final_excess"), strict=True):
         for window, colour, marker in zip(_WINDOWS, pictures.shades(3), pictures.MARKERS, strict=False):
             rows = select(table, table["window"] == window)
-            ax.plot(rows["train"], rows[column], f"{marker}-", color=colour, ms=4.5, label=names[window])
+            seeds = [best[column][(best["train"] == size) & (best["window"] == window)] for size in rows["train"]]
+            ranges = np.abs([[x.min() - mean, x.max() - mean] for x, mean in zip(seeds, rows[column], strict=True)]).T
+            ax.errorbar(
+                rows["train"],
+                rows[column],
+                ranges,
+                fmt=f"{marker}-",
+                color=colour,
+                ms=4.5,
+                capsize=3,
+                label=names[window],
+            )
         pictures.logarithmic(ax, table["train"], label="training sequences")
-        ax.set(ylabel="excess loss", ylim=(0, None))
-    axes[0].legend(title="context")
+        ax.set(ylabel="excess loss (nats)", ylim=(0, None))
+    axes[0].legend(title="context; mean and\nrange of seeds", title_fontsize=8)
     return figure
 
 

@@ -1,11 +1,16 @@
-"""Figure 5: the fewer training sequences, the fewer stages before the model overfits."""
+"""Figure 5: the fewer training sequences, the fewer stages before the model overfits.
+
+Criteria by the one rule for stages, 2026-11-18, before the campaign: the stage of the best model is the one that began last before the
+step of least validation loss. B5 holds if the median over seeds is the paper's at each size; B5-fewer, if the medians never fall with
+more data and the last is above the first.
+"""
 
 import numpy as np
 
 from daybreak import pictures
 from daybreak.lab import Saved
 from daybreak.studies._study import Claim, Findings, Scale, Study, Tables, TrainedData, select, verdict
-from daybreak.studies.incremental._picture import median_seed_first, plot_seeds, shade
+from daybreak.studies.incremental._picture import plot_all
 from daybreak.studies.incremental._trained import (
     MINIMAL,
     changed,
@@ -14,6 +19,7 @@ from daybreak.studies.incremental._trained import (
     records,
     seeded,
     stages,
+    to_be_confirmed,
     without_heads,
 )
 from daybreak.training import Run
@@ -39,11 +45,12 @@ def _runs(scale: Scale) -> list[Run]:
 
 def _tables(saved: list[Saved]) -> Tables:
     sizes = [task.train for _, _, task in records(saved)]
-    return {"curves": without_heads(curves(saved, train=sizes)), "stages": stages(saved, train=sizes)}
+    return {"curves": without_heads(curves(saved, train=sizes))}
 
 
 def _judge(tables: Tables) -> Findings:
-    rows, lines = tables["stages"], tables["curves"]
+    lines = tables["curves"]
+    rows = stages(lines, "train")
     sizes = sorted(set(rows["train"].tolist()), key=lambda size: size or np.inf)
     best = {size: rows["best_stage"][rows["train"] == size] for size in sizes}
     middles = [float(np.median(best[size])) for size in sizes]
@@ -59,8 +66,8 @@ def _judge(tables: Tables) -> Findings:
             paper="600: 1, 2000: 2, 9000: 3, online: 3",
             ours="; ".join(f"{name(size)}: {', '.join(map(str, best[size]))}" for size in sizes),
             verdict=verdict(all(np.median(best[size]) == stage for size, stage in _STAGES.items() if size in best)),
-            note=f"Minimal model, {len(ends)} seeds, one number each: the truncated truth nearest to the model with the least validation "
-            "loss. Holds if the median is the paper's at each of the four.",
+            note=f"Minimal model, {len(ends)} seeds, one number each: the stage at the step of least validation loss. Holds if the median "
+            f"is the paper's at each of the four.{to_be_confirmed(rows)}",
         ),
         Claim(
             id="B5-fewer",
@@ -68,7 +75,7 @@ def _judge(tables: Tables) -> Findings:
             paper="seen in the plot",
             ours=", ".join(f"{name(size)}: {middle:g}" for size, middle in zip(sizes, middles, strict=True)),
             verdict=verdict(bool(np.all(np.diff(middles) >= 0)) and middles[0] < middles[-1]),
-            note="Medians over seeds. Holds if they never fall and the last is above the first.",
+            note=f"Medians over seeds. Holds if they never fall and the last is above the first.{to_be_confirmed(rows)}",
         ),
         Claim(
             id="B5-overfits",
@@ -85,21 +92,36 @@ def _judge(tables: Tables) -> Findings:
 
 def _draw(tables: Tables, findings: Findings):
     lines = tables["curves"]
+    rows = stages(lines, "train")
     sizes = sorted(set(lines["train"].tolist()), key=lambda size: size or np.inf)
-    titles = [*(f"excess loss, {name(size)}" for size in sizes), *(f"divergence, {name(size)}" for size in sizes)]
-    figure, axes = pictures.panels(titles, columns=len(sizes), width=2.8, height=2.4)
+    best = {size: select(rows, rows["train"] == size) for size in sizes}
+    titles = [f"{_sequences(size)}: best at stage {np.median(best[size]['best_stage']):g}" for size in sizes]
+    figure, axes = pictures.panels([*titles, *map(_sequences, sizes)], columns=len(sizes), width=3.0, height=2.8)
+    colours = pictures.shades(3)
     for i, size in enumerate(sizes):
-        rows = select(lines, lines["train"] == size)
-        one = median_seed_first(rows)[0]
-        plot_seeds(axes[i], rows, "excess")
-        axes[i].set(ylim=(0, 1.5 * lines["excess"][0]))
-        below = axes[len(sizes) + i]
-        for n, colour in enumerate(pictures.shades(3)):
-            below.plot(one["step"], one[f"kl_{n + 1}"], color=colour, label=f"n = {n + 1}")
-        below.set(xlabel="step", ylim=(0, 1.5 * max(lines[f"kl_{n}"][0] for n in (1, 2, 3))))
-        shade(below, one)
-    axes[len(sizes)].legend()
+        some = select(lines, lines["train"] == size)
+        above, below = axes[i], axes[len(sizes) + i]
+        plot_all(above, some, "excess", pictures.NEUTRAL, "median of seeds")
+        middle = float(np.median(best[size]["best_step"]))
+        above.axvline(middle, color=pictures.NEUTRAL, lw=0.8, ls=":", label="median best step")
+        for stage, colour in enumerate(colours, 1):
+            at = best[size]["best_stage"] == stage
+            points = (best[size]["best_step"][at], best[size]["best_excess"][at])
+            above.plot(*points, "o", color=colour, ms=6, mec="white", zorder=3, label=f"best step, stage {stage}")
+        for n, colour in enumerate(colours):
+            plot_all(below, some, f"kl_{n + 1}", colour, f"n = {n + 1}")
+        below.axvline(middle, color=pictures.NEUTRAL, lw=0.8, ls=":")
+        for ax in (above, below):
+            ax.set(ylim=(0, 1.5 * lines["excess"][0]))
+    axes[0].set(ylabel="excess loss (nats)")
+    axes[len(sizes)].set(ylabel="divergence from p⁽ⁿ⁾ (nats)")
+    axes[-1 - len(sizes)].legend()
+    axes[-1].legend()
     return figure
+
+
+def _sequences(size: float) -> str:
+    return f"{size:g} sequences" if size else "fresh sequences"
 
 
 STUDY = Study(
