@@ -24,7 +24,7 @@ def _marimo(*arguments: str, folder: Path) -> subprocess.CompletedProcess[str]:
 def test_a_notebook_runs_and_shows_small_pictures(notebook: Path, tmp_path: Path) -> None:
     page = tmp_path / "page.html"
     copy = shutil.copy(notebook, tmp_path)  # marimo writes next to it
-    done = _marimo("export", "html", copy, "--output", str(page), folder=tmp_path)
+    done = _marimo("export", "html", str(copy), "--output", str(page), folder=tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
     sizes = [len(b64decode(x)) for x in re.findall(r"data:image/png;base64,([A-Za-z0-9+/=]+)", page.read_text())]
     assert len(sizes) == PICTURES[notebook.stem]
