@@ -9,7 +9,6 @@
 | a language with title="NAME" | is saved as the file NAME |
 | <!-- tolerance: 10 % --> | before a block: its numbers may differ by that much; 2 % without it |
 | <!-- exit: 2 --> | before a console block: its commands end with that code |
-| <!-- needs: examples --> | that folder of the repository is copied first |
 | … | alone in a line: any lines. At the end of a line: any rest |
 
 Ids, times, durations, versions and the dots of charts may differ. So may the last digit of a decimal number.
@@ -20,7 +19,6 @@ import io
 import json
 import os
 import re
-import shutil
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
@@ -33,7 +31,7 @@ from typing import Self
 ROOT = Path(__file__).parents[1]
 LONGEST = 600  # seconds for one snippet, on a machine that does much else
 _FENCE = re.compile(r'```(\w+)(?: title="([^"]+)")?$')
-_OPTION = re.compile(r"<!-- (tolerance|exit|needs): (.+?)(?: %)? -->$")
+_OPTION = re.compile(r"<!-- (tolerance|exit): (.+?)(?: %)? -->$")
 _NUMBER = re.compile(r"(?<![\w.])[-+−]?\d[\d,]*(?:\.\d+)?(?:e[-+]?\d+)?(?!\w)")
 _PROGRESS = re.compile(r"\d+ of \d+ runs\b")
 _APART = {  # what differs from one time to the next, and the sign that stands for it
@@ -61,7 +59,7 @@ for line in sys.stdin:
 
 @dataclass(frozen=True)
 class Snippet:
-    """A command, some Python, a file to write or a folder to copy; what the page shows below it, and in which lines."""
+    """A command, some Python or a file to write; what the page shows below it, and in which lines."""
 
     kind: str
     text: str
@@ -78,9 +76,7 @@ def read(text: str) -> list[Snippet]:
     lines, found, options, start = text.splitlines(), [], {}, 0
     while start < len(lines):
         option, fence = _OPTION.match(lines[start]), _FENCE.match(lines[start])
-        if option and option[1] == "needs":
-            found.append(Snippet("folder", option[2], start + 1))
-        elif option:
+        if option:
             options[option[1]] = float(option[2])
         if fence is None:
             start += 1
@@ -125,9 +121,7 @@ class Session(AbstractContextManager):
 
     def run(self, snippet: Snippet) -> tuple[list[str], int]:
         """The lines of output, and the exit code."""
-        if snippet.kind == "folder":
-            shutil.copytree(ROOT / snippet.text, self.folder / snippet.text)
-        elif snippet.kind == "file":
+        if snippet.kind == "file":
             (self.folder / snippet.name).write_text(snippet.text)
         elif snippet.kind == "python":
             out, code = self._python(snippet.text)

@@ -127,7 +127,22 @@ def _named(name: str, measured: Curves) -> NDArray[np.floating]:
 
 @final
 class ObservedRun:
-    """A run that something else trains, as the one who observes it writes it. Begin or resume it, append rows, finish it."""
+    """A run that something else trains, as the one who observes it writes it. Begin or resume it, append rows, finish it.
+
+    Example:
+        >>> import tempfile
+        >>> folder = Path(tempfile.mkdtemp()) / "lab"
+        >>> run = ObservedRun.begin(folder, "my-gpt", {"context": 256}, curve="loss", level=1.0)
+        >>> for step, loss in [(0, 5.0), (100, 4.0), (200, 0.5)]:
+        ...     run.append(step, {"loss": loss})
+        >>> run = ObservedRun.resume(folder, run.id, 100)  # after a crash, from a checkpoint of step 100
+        >>> run.extend(np.array([200, 300]), {"loss": np.array([0.5, 0.4])})
+        >>> run.finish()
+        >>> from daybreak.lab import Lab
+        >>> table = Lab(folder).query("context = 256")
+        >>> table["outcome"][0].as_py(), table["last_step"][0].as_py()
+        ('emerged', 300)
+    """
 
     def __init__(self, folder: Path, last: int):
         self._folder = folder

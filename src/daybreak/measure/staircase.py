@@ -67,11 +67,22 @@ class Staircase:
         return tuple(_standing(n, near) for n, near in enumerate(self.truths, 1))
 
     def in_order(self, count: int) -> bool:
-        """Whether the run has this many stages and no truth contradicts one of them."""
+        """Whether the run has this many stages and no truth contradicts one of them.
+
+        Example:
+            >>> one = Staircase((), ())
+            >>> one.in_order(0), one.in_order(3)
+            (True, False)
+        """
         return self.number == count and "contradicted" not in self.standings
 
     def at(self, step: float) -> int:
-        """The number of the stage that began last before a step; 0 before the first."""
+        """The number of the stage that began last before a step; 0 before the first.
+
+        Example:
+            >>> Staircase((), ()).at(100.0)
+            0
+        """
         begins = [self.stages[0].start, *self.transitions] if self.stages else []
         return sum(step >= begin for begin in begins)
 

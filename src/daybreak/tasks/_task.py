@@ -93,7 +93,15 @@ class Task(eqx.Module, Generic[World]):
         return self.ATTENTION
 
     def check_trainable(self) -> None:
-        """Refuse a task that is only for tests, by a `RequestError`; by default there is none."""
+        """Refuse a task that is only for tests, by a `RequestError`; by default there is none.
+
+        Example:
+            >>> from daybreak.tasks import Recall, Text
+            >>> Recall().check_trainable()
+            >>> Text().clean().check_trainable()
+            Traceback (most recent call last):
+            daybreak.errors.RequestError: ...
+        """
 
     @property
     def sizes(self) -> Sizes:
@@ -145,11 +153,27 @@ class Task(eqx.Module, Generic[World]):
         return {}
 
     def probe(self, key: PRNGKeyArray, world: World) -> Example | None:
-        """Draw an example on which attention is read; None, by default, where it is read on the clean examples."""
+        """Draw an example on which attention is read; None, by default, where it is read on the clean examples.
+
+        Example:
+            >>> from daybreak.tasks import Recall, Text
+            >>> key, task = jax.random.key(0), Text(T=16, probe_length=8)
+            >>> tokens = task.probe(key, task.world(key)).inputs  # random tokens that repeat
+            >>> bool((tokens[:8] == tokens[8:]).all()), Recall().probe(key, None)
+            (True, None)
+        """
         return None
 
     def probe_scores(self, outputs: Float[Array, "reads outputs"], example: Example) -> dict[str, Float[Array, "..."]]:
-        """Measurements of the outputs for one example that `probe` gave, by name; by default none."""
+        """Measurements of the outputs for one example that `probe` gave, by name; by default none.
+
+        Example:
+            >>> from daybreak.tasks import Text
+            >>> key, task = jax.random.key(0), Text(T=16)
+            >>> example = task.probe(key, task.world(key))
+            >>> sorted(task.probe_scores(jnp.zeros((16, 1000)), example))
+            ['second_copy_loss']
+        """
         return {}
 
     def dataset(self, key: PRNGKeyArray, world: World, part: Part = "train") -> Example | None:

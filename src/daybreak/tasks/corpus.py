@@ -58,7 +58,12 @@ class Corpus:
     words: tuple[bytes, ...]
 
     def decode(self, tokens: Any) -> str:
-        """The text of some tokens. Parts of a character at their ends are shown as �."""
+        """The text of some tokens. Parts of a character at their ends are shown as �.
+
+        Example:
+            >>> Corpus(np.array([1, 0], np.uint16), (b"light", b"day")).decode([1, 0])
+            'daylight'
+        """
         return b"".join(self.words[i] for i in np.asarray(tokens).tolist()).decode(errors="replace")
 
 

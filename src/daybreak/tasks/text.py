@@ -240,7 +240,13 @@ class Text(Task[TextWorld]):
         return _guess(self.text, self.vocabulary, self.T)
 
     def frequencies(self) -> NDArray[np.float64]:
-        """How often each token of the vocabulary occurs in the training part; one that does not counts half."""
+        """How often each token of the vocabulary occurs in the training part; one that does not counts half.
+
+        Example:
+            >>> task = Text()
+            >>> task.corpus.decode([task.frequencies().argmax()])  # the most frequent token
+            ','
+        """
         return _frequencies(self.text, self.vocabulary, self.T)
 
     @property

@@ -208,7 +208,13 @@ def own_sources(runs: Iterable[Run]) -> list[_own.Source]:
 
 
 def own_texts(runs: Iterable[Run]) -> dict[tuple[str, int], tasks.Corpus]:
-    """The texts of runs that do not come with the package, by name and vocabulary: a worker may not have them."""
+    """The texts of runs that do not come with the package, by name and vocabulary: a worker may not have them.
+
+    Example:
+        >>> from daybreak.models import Transformer
+        >>> own_texts([Run(tasks.Text(T=16), Transformer(layers=1, heads=1, width=8, head_width=8, causal=True))])
+        {}
+    """
     about = {(run.task.text, run.task.vocabulary) for run in runs if isinstance(run.task, tasks.Text)}
     return {key: corpus.corpus(*key) for key in sorted(about) if key[0] not in corpus.SHIPPED}
 
