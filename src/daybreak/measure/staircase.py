@@ -14,7 +14,8 @@
 Constants were chosen on 2026-11-18, before the new runs of the campaign, on planted staircases, on staircases of the flow
 (tests/measure/test_staircase.py), and for `APART` on untrained networks; not on a verdict. Three faults were seen on trained
 curves and then fixed, each by a planted test: the height of the first fall decided how faint a bend may be, a sharp start could
-hide the first fall, and a long even decline after a short drop was a stage. No constant was changed with them.
+hide the first fall, and a long even decline after a short drop was a stage. No constant was changed with them; the first changed
+verdicts (docs/log.md).
 """
 
 from dataclasses import dataclass
