@@ -19,6 +19,7 @@ import numpy as np
 from daybreak.cli import main
 from daybreak.lab import index
 from daybreak.studies import VERDICTS, TrainedData, find, tables
+from daybreak.studies.incremental.paper_figures import PAPER_FIGURES
 from daybreak.studies.results import StudyResult, read_all
 from daybreak.training import to_json
 
@@ -66,6 +67,14 @@ Every figure that was reproduced here, at the largest scale that was run, with i
 [results](../results); `daybreak reproduce` writes the same as one HTML page, `results/report.html`.
 Paper A is Zucchet, D'Angelo, Lampinen, Chan (2025), arXiv 2505.17863; paper B is Yüksel, Alvarez Lucendo, Flammarion (2026),
 arXiv 2602.19143.
+"""
+
+
+_MAP = """## Figures of paper B and their studies
+
+One row for each figure or panel. The text of the paper that we have ends before its appendix: of figures 6 to 9 two subjects are
+known and of 11 to 19 five, but not which number each has. The other figures of these ranges are not known to us, so no study stands
+for them.
 """
 
 
@@ -163,7 +172,21 @@ def gallery() -> str:
         for claim in one.document["claims"]
     ]
     head = f"## Claims\n\n{legend}\n\n| verdict | claim | sentence | figure | scale |\n|---|---|---|---|---|"
-    return "\n".join([_GALLERY, *_scoreboard(results), head, *board, "", *(_figure(one) for one in results)])
+    figures = (_figure(one) for one in results)
+    return "\n".join([_GALLERY, *_scoreboard(results), *_map_of_paper_b(results), head, *board, "", *figures])
+
+
+def _map_of_paper_b(results: list[StudyResult]) -> list[str]:
+    """A row for each figure of paper B: the study that stands for it and its verdicts."""
+    claims = {(one.name, claim["id"]): claim["verdict"] for one in results for claim in one.document["claims"]}
+    names = {one.name for one in results}
+    rows = []
+    for figure in PAPER_FIGURES:
+        verdicts = ", ".join(f"{x} {claims[figure.study, x]}" for x in figure.claims if (figure.study, x) in claims)
+        study = f"[{figure.study}](#{figure.study})" if figure.study in names else figure.study
+        rows.append(f"| {figure.number} | {figure.subject} | {study} | {verdicts or 'not trained yet'} |")
+    head = "| figure of the paper | what it shows | study | verdicts |\n|---|---|---|---|"
+    return [_MAP, head, *rows, ""]
 
 
 def _scoreboard(results: list[StudyResult]) -> list[str]:

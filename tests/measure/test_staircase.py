@@ -86,6 +86,12 @@ def test_a_sharp_start_does_not_turn_the_first_fall_into_a_stage():
     assert stage.level < 0.8
 
 
+def test_a_long_decline_after_a_short_drop_is_no_stage():
+    """As SGD: 0.3 nats at once, then 1.3 more, ever slower."""
+    values = 1.7 + 0.3 * np.exp(-STEPS / 12) + 1.3 * np.exp(-STEPS / 500)
+    assert staircase(STEPS, values).number == 0
+
+
 @pytest.mark.parametrize("height", [0.5, 2.8, 10.0, 50.0])
 def test_the_height_of_the_first_fall_does_not_matter(height):
     """A last drop that is slow, as trained networks have it: 0.3 in 120 steps, after a plateau that itself falls by 0.05."""

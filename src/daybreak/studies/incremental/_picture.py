@@ -35,7 +35,8 @@ def staircase(curves: Table) -> Figure:
     for ax in (*top[:2], *middle):
         shade(ax, one)
         ax.set(xlabel="step")
-    top[0].legend(title=f"shaded: stages of {seed}", title_fontsize=8)
+    known = "shaded: stages of" if stages_of(one).number else "no stage:"
+    top[0].legend(title=f"{known} {seed}", title_fontsize=8)
     maps = np.array([[one[f"head{h + 1}_lag{j + 1}"] for j in range(lags)] for h in range(heads)])
     meshes = [
         pictures.attention_map(ax, one["step"], attention.T, most=float(maps.max()))

@@ -56,7 +56,7 @@ def in_order(tables: Tables, id: str, sentence: str, where: str, *, hours: float
     verdict = verdict_over_seeds(rows["in_order"])
     regime = ""
     if hours and verdict == "fails" and rows["budget"].max() < PUBLISHED.budget:
-        verdict, regime = "outside", outside(rows["budget"].max(), hours)
+        verdict, regime = "outside", outside(int(rows["budget"].max()), hours)
     return Claim(
         id=id,
         sentence=sentence,

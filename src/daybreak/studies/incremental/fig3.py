@@ -129,9 +129,8 @@ def _draw(tables: Tables, findings: Findings):
                 ax.plot(rows["step"], rows[f"{kind}_{n + 1}"], color=colour, lw=width, label=label)
         shade(ax, seeds[0])
         ax.set(xlabel="step", ylabel="nats", ylim=(0, None))
-    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=6)
-    axes[1].plot([], [], color=pictures.NEUTRAL, label=f"bold and shaded: seed {seeds[0]['seed'][0]}")
-    axes[1].legend()
+    axes[0].plot([], [], color=pictures.NEUTRAL, label=f"bold and shaded: seed {seeds[0]['seed'][0]}")
+    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=7)
     return figure
 
 
