@@ -79,6 +79,11 @@ result: dict[str, Any] = {
     "nowhere": watched(Language("fused"), lab=None),
     "setting": watched(Language("fused"), settings={"a list": [1]}),
 }
+logged: list[Any] = []
+emerged: list[float] = []
+result["calls"] = watched(
+    Language("fused"), level=0.001, log=lambda values, step: logged.append([step, values]), on_emergence=emerged.append
+) | {"logged": logged, "emerged": emerged}
 result["refused"] = {
     "share": refused(share=0.0),
     "curve": refused(curve="accuracy"),
