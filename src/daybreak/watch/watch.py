@@ -235,12 +235,9 @@ class Watch:
             return
         row: dict[str, Any] = {name: as_number(value) for name, value in values.items()} | dict(found)
         mean = self._loss.take(self._last)
-        if mean is not None:
-            row["loss"] = mean
-            if not np.isfinite(mean):
-                self._warn(
-                    f"the loss is stored but not finite, and forecasts leave it out, first at step {self._last}."
-                )
+        row |= {} if mean is None else {"loss": mean}
+        if not np.isfinite(row.get("loss", 0.0)):
+            self._warn(f"the loss is stored but not finite, and forecasts leave it out, first at step {self._last}.")
         if found:
             row["probe_share"] = self.cost
         if not row:

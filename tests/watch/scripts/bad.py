@@ -53,9 +53,18 @@ class Broken(Language):
         torch.nn.init.constant_(self.layers[0].qkv.weight, float("nan"))  # pyright: ignore
 
 
+def refused(**options: Any) -> str:
+    """Wrong arguments of Watch itself: before training, as an error."""
+    try:
+        Watch(Language(), FOLDER / "lab", **options)
+    except ValueError as error:
+        return str(error)
+    return ""
+
+
 (FOLDER / "other").mkdir()
 (FOLDER / "other" / "thesis.txt").write_text("mine")
-result = {
+result: dict[str, Any] = {
     "none": watched(Language("none")),
     "flash": watched(Language("flash")),
     "short": watched(Language("fused", context=40)),
@@ -69,6 +78,18 @@ result = {
     "no_lab": watched(Language("fused"), lab=FOLDER / "other"),
     "nowhere": watched(Language("fused"), lab=None),
     "setting": watched(Language("fused"), settings={"a list": [1]}),
+}
+logged: list[Any] = []
+emerged: list[float] = []
+result["calls"] = watched(
+    Language("fused"), level=0.001, log=lambda values, step: logged.append([step, values]), on_emergence=emerged.append
+) | {"logged": logged, "emerged": emerged}
+result["refused"] = {
+    "share": refused(share=0.0),
+    "curve": refused(curve="accuracy"),
+    "level": refused(curve="entropy"),
+    "probes": refused(probes={"induction": 3}),
+    "text": refused(text=[1, 2]),
 }
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 resource.setrlimit(resource.RLIMIT_FSIZE, (800, resource.getrlimit(resource.RLIMIT_FSIZE)[1]))
