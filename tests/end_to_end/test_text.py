@@ -5,10 +5,26 @@ import shutil
 from daybreak.cli import main
 from tests.cli.asking import answer
 
-SMALL = (
-    "--task.vocabulary 300 --task.T 16 --model.heads 2 --model.width 16 --model.head-width 8 --stop.budget 4 --stop.every 2 "
-    "--batch 4 --evaluation 8"
-).split()
+SMALL = [
+    "--task.vocabulary",
+    "300",
+    "--task.T",
+    "16",
+    "--model.heads",
+    "2",
+    "--model.width",
+    "16",
+    "--model.head-width",
+    "8",
+    "--stop.budget",
+    "4",
+    "--stop.every",
+    "2",
+    "--batch",
+    "4",
+    "--evaluation",
+    "8",
+]
 
 
 def test_a_text_of_ones_own_is_trained_on_and_shown(tmp_path, monkeypatch, capsys) -> None:
