@@ -221,7 +221,7 @@ train text --task.q 2                               | q = 2 is not allowed
 train text --task.T 1000000                         | T = 1000000 need 10,000,010
 train text --task.passage 200                       | 2 occurrences of it must fit into 257 tokens
 train text --task.held-out                          | no run may be trained on the held-out part
-train text --no-model.causal                        | each answer is the next input
+train text --model.no-causal                        | each answer is the next input
 train text --model.head-width 15                    | rotary positions turn pairs of entries
 train text --stop.level 1                           | attention lies between 0 and 1
 train text --stop.watch loss                        | Expected one of score, attention

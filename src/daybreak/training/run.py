@@ -232,7 +232,9 @@ def level_of(task: Task[Any]) -> float:
 
 
 def check_own(runs: Iterable[Run]) -> None:
-    """Refuse runs of a task or model that is not built in and does not do what it must; nothing is computed.
+    """Refuse runs of a text that is not here, and of a task or model that is not built in and does not do what it must.
+
+    Nothing is computed.
 
     Raises:
         RequestError: one sentence that says what is wrong; for code that raises, with file and line.
@@ -243,7 +245,8 @@ def check_own(runs: Iterable[Run]) -> None:
         >>> run = Run(SingleLocation(T=8, d=4), ToyAttention())
         >>> check_own([run])  # built in: nothing to check
     """
-    checked = set()
+    runs, checked = [*runs], set()
+    own_texts(runs)
     for run in runs:
         if not is_built_in(run) and shape(run) not in checked:
             checked.add(shape(run))

@@ -154,7 +154,7 @@ def test_runs_of_a_sweep_survive_json() -> None:
         ("preset = 'paper-c'\n", "line 1: 'paper-c' is unknown in 'preset': perhaps you meant 'paper-"),
         ("task = 3\n", "line 1: task = 3 is not allowed: it must be a table"),
         ("grid = 3\n" + TOY, "line 1: 'grid' must be written [[grid]]"),
-        ("", "[task] needs a name (single-location, recall, markov), or the sweep a preset (paper-a-regression"),
+        ("", "[task] needs a name (single-location, recall, markov, text), or the sweep a preset (paper-a-regression"),
         (TOY.replace('"toy"', '["toy", "minimal"]'), "line 6: name = ['toy', 'minimal'] is not allowed"),
         (TOY.replace('"toy"', '"tory"'), "line 6: model 'tory' is unknown: perhaps you meant 'toy'."),
         ("[" * 2000, "s.toml: "),
