@@ -144,9 +144,15 @@ def _after_burn_in(x: Floats, y: Floats) -> tuple[Stage, ...]:
     if not begun:
         return ()
     found = [one for one in plateaus(x, y, _SMALLEST * begun[0].level) if one.level <= _BEGUN * y[0]]
-    ends = np.interp([(one.start, one.end) for one in found], x, y).tolist()
+    ends = [_ends(y[(x >= one.start) & (x <= one.end)]) for one in found]
     before = [float(y[0]), *(end for _, end in ends[:-1])]
     return tuple(one for one, top, (start, end) in zip(found, before, ends, strict=True) if start - end <= top - start)
+
+
+def _ends(values: Floats) -> tuple[float, float]:
+    """The height of a stage in its first and in its last third."""
+    third = -(-values.size // 3)
+    return float(np.median(values[:third])), float(np.median(values[-third:]))
 
 
 def _crossing(x: Floats, y: Floats, one: Stage, next_: Stage) -> float:
