@@ -87,12 +87,12 @@ def test_a_job_takes_the_text_with_it(monkeypatch) -> None:
     """To a worker that has neither the file nor a cache."""
     job = messages.Job((_run(), dataclasses.replace(_run(), seed=1)), {_run().id: b"abc"}, 30.0)
     data = messages.encode(job)
-    before = _run().task.corpus
+    before = corpus.corpus(NAME, SIZE)
     monkeypatch.setattr(corpus, "_KNOWN", {})
     got = messages.decode(data)
     assert got == job
-    after = got.runs[0].task.corpus
-    assert after is got.runs[1].task.corpus
+    after = corpus.corpus(NAME, SIZE)
+    assert after is not before
     assert (after.tokens == before.tokens).all()
     assert after.words == before.words
     assert (
