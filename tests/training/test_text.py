@@ -104,6 +104,8 @@ def test_the_preset_is_what_the_guide_says() -> None:
     run = PRESETS["text-induction"]
     assert isinstance(run.model, Transformer)
     assert isinstance(run.task, Text)
-    assert (run.model.layers, run.model.mlp, run.model.positions, run.task.T, run.batch) == (2, 0, "rotary", 256, 8)
+    assert (run.model.layers, run.model.mlp, run.model.positions, run.task.T, run.batch) == (2, 0, "rotary", 64, 16)
     assert run.stop.watch == "attention"
+    assert run.task.probe_length is None  # 32, and no training distance is: attention by position does not count
+    assert max(run.task._distances) < run.task._probe_length
     assert from_json(to_json(run)).id == run.id
