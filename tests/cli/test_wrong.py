@@ -219,7 +219,7 @@ train text --task.text 0123456789abcdef             | is not on this machine: it
 train text --task.vocabulary 500                    | vocabulary = 500 is not allowed: the text 'classics' has 1000
 train text --task.q 2                               | q = 2 is not allowed
 train text --task.T 1000000                         | T = 1000000 need 10,000,010
-train text --task.passage 200                       | 2 occurrences of it must fit into 257 tokens
+train text --task.passage 17                        | 4 occurrences of it must fit into 65 tokens
 train text --task.held-out                          | no run may be trained on the held-out part
 train text --model.no-causal                        | each answer is the next input
 train text --model.head-width 15                    | rotary positions turn pairs of entries

@@ -87,12 +87,12 @@ def test_a_job_takes_the_text_with_it(monkeypatch) -> None:
     """To a worker that has neither the file nor a cache."""
     job = messages.Job((_run(), dataclasses.replace(_run(), seed=1)), {_run().id: b"abc"}, 30.0)
     data = messages.encode(job)
-    before = _run().task.corpus  # pyright: ignore[reportAttributeAccessIssue]
+    before = corpus.corpus(NAME, SIZE)
     monkeypatch.setattr(corpus, "_KNOWN", {})
     got = messages.decode(data)
     assert got == job
-    after = got.runs[0].task.corpus
-    assert after is got.runs[1].task.corpus
+    after = corpus.corpus(NAME, SIZE)
+    assert after is not before
     assert (after.tokens == before.tokens).all()
     assert after.words == before.words
     assert (
@@ -104,6 +104,8 @@ def test_the_preset_is_what_the_guide_says() -> None:
     run = PRESETS["text-induction"]
     assert isinstance(run.model, Transformer)
     assert isinstance(run.task, Text)
-    assert (run.model.layers, run.model.mlp, run.model.positions, run.task.T, run.batch) == (2, 0, "rotary", 256, 8)
+    assert (run.model.layers, run.model.mlp, run.model.positions, run.task.T, run.batch) == (2, 0, "rotary", 64, 16)
     assert run.stop.watch == "attention"
+    assert run.task.probe_length is None  # 32, and no training distance is: attention by position does not count
+    assert max(run.task._distances) < run.task._probe_length
     assert from_json(to_json(run)).id == run.id

@@ -299,7 +299,7 @@ class TrainMarkovFull(_Training):
 class TrainText(_Training):
     """Two layers of attention learn to predict text, until a head copies what followed the last time: an induction head.
 
-    The text comes with the package; or name a file of your own, --task.text my.txt. About ten minutes a seed.
+    The text comes with the package; or name a file of your own, --task.text my.txt. About three minutes a seed.
 
     Example: daybreak train text --plot text.png
     """

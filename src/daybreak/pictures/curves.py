@@ -62,7 +62,12 @@ def learning_curves(
                 ax.axvspan(*bracket, facecolor=NEUTRAL, edgecolor=NEUTRAL, alpha=0.35, lw=0.8, label=label)
             ax.legend()
         for kind, ax in drawn.items():
-            ax.set(**({"yscale": "log"} if kind == "loss" else {"ylim": (0, 1.03)}))
+            if kind != "loss":
+                ax.set(ylim=(0, 1.03))
+            elif (
+                ax.dataLim.ymax >= 5 * ax.dataLim.ymin
+            ):  # a loss of text falls by half: its log axis would have no plain ticks
+                ax.set(yscale="log")
         return figure
 
 

@@ -54,14 +54,23 @@ PRESETS: dict[str, Run] = {
         batch=3_000,
     ),
     # Two attention-only layers, the smallest network with an induction head, on text that repeats (docs/guides/text.md).
+    # Distances of 10 to 18 between copies, and a probe that repeats after 32: a head that copies by position is not counted.
     "text-induction": Run(
-        task=Text(q=0.2),
+        task=Text(T=64, q=0.5, passage=10, copies=4),
         model=Transformer(
-            layers=2, heads=8, width=128, head_width=16, mlp=0, norm="pre", positions="rotary", causal=True
+            layers=2,
+            heads=4,
+            width=128,
+            head_width=32,
+            mlp=0,
+            norm="pre",
+            positions="rotary",
+            causal=True,
+            embedding_scale=0.1,
         ),
         optimizer=Optimizer(name="adamw", learning_rate=2e-3, weight_decay=0.01, clip=1.0, warmup=100),
         stop=Stop(budget=8_000, every=50, level=0.3, watch="attention"),
-        batch=8,
+        batch=16,
         evaluation=64,
     ),
 }
