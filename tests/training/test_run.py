@@ -54,7 +54,8 @@ def test_a_name_does_not_depend_on_how_a_number_was_written() -> None:
         (lambda: Stop(budget=0), "budget = 0 is not allowed"),
         (lambda: Stop(level=-1), "level = -1 is not allowed"),
         (lambda: Run(SingleLocation(T=8, d=4), Transformer(), batch=0), "batch = 0 is not allowed"),
-        (lambda: from_json({"schema": 99}), "schema = 99 is not allowed"),
+        (lambda: from_json({"schema": 99}), "schema 99 of a run"),
+        (lambda: from_json({"schema": 0}), "schema = 0 is not allowed"),
     ],
 )
 def test_bad_requests(make, said: str, as_a_user) -> None:
