@@ -7,8 +7,8 @@ import shutil
 from daybreak.cli import main
 
 SMALL = shlex.split(
-    "--task.vocabulary 300 --task.T 16 --model.heads 2 --model.width 16 --model.head-width 8 --stop.budget 4 --stop.every 2 "
-    "--batch 4 --evaluation 8"
+    "--task.vocabulary 300 --task.T 16 --task.passage 4 --model.heads 2 --model.width 16 --model.head-width 8 --stop.budget 4 "
+    "--stop.every 2 --batch 4 --evaluation 8"
 )
 
 

@@ -61,8 +61,7 @@ class StopOptions:
     level: Annotated[
         float,
         tyro.conf.arg(
-            help="Clean loss (regression) or clean accuracy (tokens) that counts as emerged, or attention, see --stop.watch; 0 to "
-            "spend the whole budget."
+            help="Clean loss (regression) or clean accuracy (tokens) that counts as emerged; 0 to spend the whole budget."
         ),
     ] = Stop.level
     margin: Annotated[float, tyro.conf.arg(help="Fraction of the plateau to train on after emergence.")] = Stop.margin
