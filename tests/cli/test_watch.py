@@ -87,7 +87,8 @@ def test_a_growing_file_is_followed_until_it_has_emerged() -> None:
             seen.append(process.stdout.readline())
             if "emerged" in seen[-1]:
                 break
-        rest, err = process.communicate(timeout=60)
+        # Not `communicate`: it would not see what `readline` has taken from the pipe beyond its line.
+        rest, err = process.stdout.read(), process.stderr.read()
     assert (err, process.returncode) == ("", 0)
     assert seen[0].startswith("step 190: train/loss 3.")
     assert any("Forecast: step" in x for x in seen)
@@ -101,8 +102,9 @@ def test_ctrl_c_is_an_ordinary_end() -> None:
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         assert process.stdout.readline().startswith("step 300: ")
+        assert process.stderr is not None
         process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=60)
+        out, err = process.stdout.read(), process.stderr.read()
     assert (err, process.returncode) == ("", 0)
     assert "File a.csv until step 300." in out
 
