@@ -1,7 +1,9 @@
 """Training that is not ours, by the command: files, growing files, observed runs, laws over them, and our runs for other tools."""
 
+import io
 import signal
 import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -107,6 +109,24 @@ def test_ctrl_c_is_an_ordinary_end() -> None:
         out, err = process.stdout.read(), process.stderr.read()
     assert (err, process.returncode) == ("", 0)
     assert "File a.csv until step 300." in out
+
+
+def test_ctrl_c_during_the_first_line_still_gives_the_last_answer(monkeypatch) -> None:
+    """It was lost when the signal came between the line and the next look at the file."""
+
+    class _Interrupted(io.StringIO):
+        def flush(self) -> None:
+            if "step 300: " in self.getvalue() and not self.interrupted:
+                self.interrupted = True
+                raise KeyboardInterrupt
+
+        interrupted = False
+
+    made.csv(Path("a.csv"), last=300)
+    monkeypatch.setattr(sys, "stdout", out := _Interrupted())
+    assert main(["watch", "a.csv", "--follow", *WANTED]) == 0
+    assert out.interrupted
+    assert "File a.csv until step 300." in out.getvalue()
 
 
 def test_an_observed_run_that_still_trains_is_known_to_every_reader(capsys) -> None:

@@ -75,12 +75,10 @@ class Watch:
             return once.answer()
         file = is_file(self.source)
         reader = _FileReader(Path(self.source), self._wanted) if file else self._run_reader(open_lab(self.lab))
-        last = self._follow(reader)
-        if last is None:
-            return _nothing(self.source)
+        self._follow(reader)
         try:
             return once.answer()
-        except RequestError:  # it was replaced or removed a moment ago
+        except RequestError:  # nothing was written yet, or it was replaced or removed a moment ago
             return _nothing(self.source)
 
     @property
@@ -92,21 +90,21 @@ class Watch:
             raise RequestError(f"--step is not allowed with a run: {self.source!r} is not a file.")
         return _RunReader(lab, lab.find(self.source), self._wanted)
 
-    def _follow(self, reader: "_FileReader | _RunReader") -> Seen | None:
-        """Show each change until the end; returns what was seen last, if anything was."""
-        before, last = "", None
+    def _follow(self, reader: "_FileReader | _RunReader") -> None:
+        """Show each change until the end."""
+        before, first = "", True
         with _view(silent=self.json) as show:
             try:
                 while True:
                     if (now := reader.stamp()) != before:
                         before = now
-                        seen = self._read(reader, last is None, show)
-                        last = seen or last
+                        seen = self._read(reader, first, show)
+                        first = first and seen is None
                         if seen is not None and (seen.done or seen.outlook.truth is not None):
-                            return last
+                            return
                     time.sleep(self.every)
             except KeyboardInterrupt:  # the usual way to end it
-                return last
+                return
 
     def _read(self, reader: "_FileReader | _RunReader", first: bool, show: Callable[[Seen | str], None]) -> Seen | None:
         """What is there now. What is wrong with the request is raised while nothing was seen; later, the file is being written."""
