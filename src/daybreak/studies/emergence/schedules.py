@@ -1,4 +1,14 @@
-"""Repetition that is removed during training, on trained networks: what the paper proposes (A7), against its alternatives."""
+"""Repetition that is removed during training, on trained networks: what the paper proposes (A7), against its alternatives.
+
+Criteria, written on 2026-11-18 before any run of the grid below. Recall has exactly one copy of the answer without repetition, also
+in the clean phases of a schedule (N = 12, V = 32; a probe with seed 101, which is not in the grid, emerged at step 2 180 without
+repetition, and one with N = 16 not within 20 000). All runs of a task train for the same number of steps, so that their ends are
+compared at the same step.
+- R4 holds if the 95 % interval of the factor between no repetition and the better adaptive rule lies above 2; it fails if below.
+- R5 holds if the better adaptive rule emerges at most 15 % later than the best constant repetition, and the 95 % interval of the paired
+  difference between their ends lies above −0.01, in accuracy or in loss; it fails if one of the two is clearly not so.
+- R6 holds if diversity is restored within 10 % of the true transition in at least 90 % of the adaptive runs.
+"""
 
 import numpy as np
 from scipy import stats
@@ -14,6 +24,8 @@ _EMERGED = 0.6  # accuracy half-way through the transition of recall; a regressi
 _ROWS = 60  # evaluations that are kept of a run's curves
 _SETTLING = 3  # evaluations in which a network unlearns its own initial guesses
 _NEAR = 0.1  # fraction of the true transition within which diversity should be restored
+_MASTERED = {"recall": 0.95, "regression": 0.1}  # clean accuracy, clean loss
+_WORSE = 0.01  # in accuracy or loss at the end, that does not count
 
 _REGRESSION = """
 preset = "paper-a-regression"
@@ -25,6 +37,7 @@ task.T = 64
 task.d = 16
 stop.every = 10
 stop.budget = 3000
+stop.level = 0.0
 """
 _RECALL = """
 preset = "paper-a-recall"
@@ -34,11 +47,11 @@ model.width = 64
 model.head_width = 16
 model.mlp = 0
 model.positions = "learned"
-task.N = 16
+task.N = 12
 task.V = 32
 stop.every = 20
-stop.budget = 6000
-stop.level = 0.95
+stop.budget = 8000
+stop.level = 0.0
 """
 """Two layers of attention, and learned positions: one sharp transition to nearly 100 %, within a minute."""
 
@@ -55,19 +68,19 @@ def _grids(shared: str, B: tuple[int, ...], p: tuple[float, ...], switches: tupl
 
 _SWEEPS: _trained.Sweeps = {
     "smoke": _trained.TINY
-    + _grids('\npreset = "paper-a-regression"\ntask.T = 8\ntask.d = 4\n', (4,), (0.5,), ())
+    + _grids('\npreset = "paper-a-regression"\ntask.T = 8\ntask.d = 4\nstop.level = 0.0\n', (4,), (0.5,), ())
     + "\n"
     + _grids(
-        '\npreset = "paper-a-recall"\ntask.N = 4\ntask.V = 8\nmodel.layers = 2\nstop.level = 0.95\n', (3,), (0.5,), ()
+        '\npreset = "paper-a-recall"\ntask.N = 4\ntask.V = 8\nmodel.layers = 2\nstop.level = 0.0\n', (3,), (0.5,), ()
     ),
     "laptop": "seeds = [1, 2, 3, 4, 5]\n"
     + _grids(_REGRESSION, (4, 8), (0.5, 0.9), (200, 400))
     + "\n"
     + _grids(_RECALL, (2, 4), (0.5, 0.9), (300, 400, 600)),
     "paper": "seeds = 5\n"
-    + _grids('\npreset = "paper-a-regression"\n', (4, 16), (0.2, 0.5, 0.9), (1000, 2000))
+    + _grids('\npreset = "paper-a-regression"\nstop.level = 0.0\n', (4, 16), (0.2, 0.5, 0.9), (1000, 2000))
     + "\n"
-    + _grids('\npreset = "paper-a-recall"\nstop.level = 0.95\n', (2, 4), (0.2, 0.5, 0.9), (5000, 10_000, 20_000)),
+    + _grids('\npreset = "paper-a-recall"\nstop.level = 0.0\n', (2, 4), (0.2, 0.5, 0.9), (5000, 10_000, 20_000)),
 }
 
 
@@ -87,7 +100,7 @@ def _times(saved: list[Saved]) -> Table:
         clean = curves["clean_accuracy" if recall else "clean_loss"]
         train = curves["train_accuracy" if recall else "train_loss"]
         way = "up" if recall else "down"
-        mastered = measure.plateau(steps, clean, x.run.stop.level, direction=way)
+        mastered = measure.plateau(steps, clean, _MASTERED["recall" if recall else "regression"], direction=way)
         emerged = measure.plateau(steps, clean, _EMERGED, direction=way) if recall else mastered
         # Loss on repeated data at a fifth of its plateau's start: what ends a plateau in paper A.
         settled = slice(min(_SETTLING, steps.size - 5), None)
@@ -211,7 +224,7 @@ def _task_claims(times: Table, task: str) -> list[Claim]:
         f"reach it count as if they did when they were stopped ({', '.join(f'{x}: {n}' for x, n in stopped.items())})."
     )
     better = "clean accuracy" if task == "recall" else "clean loss"
-    worse = ends[first] - ends[adaptive] if task == "regression" else ends[adaptive] - ends[first]
+    kept = _better_end(times, task, adaptive, first)
     return [
         Claim(
             id=f"R4-{task}",
@@ -223,16 +236,35 @@ def _task_claims(times: Table, task: str) -> list[Claim]:
         ),
         Claim(
             id=f"R5-{task}",
-            sentence="It emerges at most 15 % later than the best constant repetition, and ends at least as well on clean data.",
+            sentence="It emerges at most 15 % later than the best constant repetition, and ends as well on clean data, at the same step.",
             paper="ours, not the paper's",
             ours=f"{adaptive} emerges {_format_factor(*faster)} times as fast as {first}; {better} at the end {ends[adaptive]:.3f}, "
-            f"{first} {ends[first]:.3f}, none {ends['none']:.3f}",
-            verdict=verdict(faster[0] >= 1 / 1.15 and worse >= 0),
+            f"{first} {ends[first]:.3f}, none {ends['none']:.3f}; better by {_format_difference(kept)} than {first}",
+            verdict=_trained.all_of([verdict(faster[0] >= 1 / 1.15), _trained.verdict_above(kept, -_WORSE)]),
             note=f"{note} The best constant was chosen with hindsight among {len(tried) - 1}, for emergence; over the best for {level}, "
             f"{master}: {_format_factor(*over_constant)}; trying {len(tried)} settings once each costs {search / alone:.1f} adaptive runs. "
-            f"{better.capitalize()} is the mean of the last five evaluations.",
+            f"{better.capitalize()} is the mean of the last five evaluations, at the same steps in all runs. Holds if the first factor is "
+            f"at least 1/1.15 and the interval of the paired difference lies above −{_WORSE}.",
         ),
     ]
+
+
+def _better_end(times: Table, task: str, one: str, other: str) -> Interval:
+    """By how much one condition ends better on clean data than another: 95 % of the mean over pairs of equal seed."""
+    ends = [
+        dict(zip(*(times[x][_rows(times, task, name)].tolist() for x in ("seed", "clean_end")), strict=True))
+        for name in (one, other)
+    ]
+    sign = 1 if task == "recall" else -1
+    pairs = sign * np.array([ends[0][seed] - ends[1][seed] for seed in ends[0].keys() & ends[1].keys()])
+    if pairs.size < 2 or np.ptp(pairs) == 0:
+        return Interval(float(pairs.mean()), float(pairs.mean()))
+    margin = float(stats.t.ppf(0.975, pairs.size - 1) * pairs.std(ddof=1) / np.sqrt(pairs.size))
+    return Interval(float(pairs.mean()) - margin, float(pairs.mean()) + margin)
+
+
+def _format_difference(interval: Interval) -> str:
+    return f"{(interval.low + interval.high) / 2:+.3f} [{interval.low:+.3f}, {interval.high:+.3f}]"
 
 
 def _detection(times: Table) -> Claim:
