@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from daybreak.studies._study import Verdict
 
 _GPU = 1e13  # operations a second of a good GPU in single precision, kept busy
-_PAPERS = {"emergence": "A", "incremental": "B"}
+_PAPERS = {"emergence": "A", "incremental": "B", "language": "our own"}
 _COLOURS: "dict[Verdict, str]" = {"holds": "green", "fails": "red", "undecided": "yellow", "outside": "magenta"}
 
 

@@ -18,7 +18,7 @@ from daybreak.studies import STUDIES, VERDICTS
 from daybreak.studies._study import Verdict
 from daybreak.studies.results import StudyResult, shipped
 
-_PAPERS = {"emergence": "A, emergence", "incremental": "B, incremental"}
+_PAPERS = {"emergence": "A, emergence", "incremental": "B, incremental", "language": "our own, language"}
 _UNFOLDED = 15  # claims that are shown at once; figures of more are folded up
 _CATALOGUE = {study.name: i for i, study in enumerate(STUDIES)}
 _FIELDS = ("id", "sentence", "paper", "ours", "verdict", "note")
@@ -29,7 +29,7 @@ _FIELDS = ("id", "sentence", "paper", "ours", "verdict", "note")
 class ClaimsState:
     """Which claims are shown."""
 
-    paper: Literal["both", "emergence", "incremental"] = "both"
+    paper: Literal["all", "emergence", "incremental", "language"] = "all"
     verdict: Literal["all", "holds", "fails", "undecided", "outside"] = "all"
     words: str = ""
 
@@ -48,7 +48,7 @@ def _selected(workspace: Workspace, state: ClaimsState) -> list[_Claim]:
     return [
         claim
         for claim in claims
-        if state.paper in ("both", claim.study.place.split("/")[0])
+        if state.paper in ("all", claim.study.place.split("/")[0])
         and state.verdict in ("all", claim.text["verdict"])
         and state.words.lower() in " ".join(claim.text.values()).lower()
     ]
@@ -182,7 +182,7 @@ VIEW = View(
     about="Claims of the two papers, what Daybreak measured, and whether each claim holds.",
     state=ClaimsState,
     controls={
-        "paper": Choice("Paper", {"both": "both", **_PAPERS}),
+        "paper": Choice("Paper", {"all": "all", **_PAPERS}),
         "verdict": Choice("Verdict", {"all": "all", **{x: x for x in VERDICTS}}),
         "words": Text("Containing the words", "repetition"),
     },

@@ -87,7 +87,7 @@ class Study:
 
     Args:
         name: what the command calls it, `fig1c`.
-        paper: the folder of its paper under `studies/`, `emergence` or `incremental`.
+        paper: its folder under `studies/`: `emergence` (paper A), `incremental` (paper B) or `language` (our own).
         title: one line, for lists.
         minutes: rough cost on two cores at each scale.
         data: compute the tables at a scale, by mathematics alone or by training.
@@ -96,7 +96,7 @@ class Study:
     """
 
     name: str
-    paper: Literal["emergence", "incremental"]
+    paper: Literal["emergence", "incremental", "language"]
     title: str
     minutes: Mapping[Scale, float]
     data: Callable[[Scale], Tables] | TrainedData

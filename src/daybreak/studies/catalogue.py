@@ -1,10 +1,10 @@
 """All studies, in the order of the papers, and how to find one by name."""
 
 from daybreak.errors import RequestError, nearest
-from daybreak.studies import emergence, incremental
+from daybreak.studies import emergence, incremental, language
 from daybreak.studies._study import Study
 
-STUDIES: tuple[Study, ...] = (*emergence.STUDIES, *incremental.STUDIES)
+STUDIES: tuple[Study, ...] = (*emergence.STUDIES, *incremental.STUDIES, *language.STUDIES)
 
 
 def find(name: str) -> Study:

@@ -19,6 +19,7 @@ _PAPERS = {
     "emergence": "Paper A: Zucchet, D'Angelo, Lampinen, Chan (2025), The emergence of sparse attention, arXiv 2505.17863",
     "incremental": "Paper B: Yüksel, Alvarez Lucendo, Flammarion (2026), Incremental learning of sparse attention patterns in "
     "transformers, arXiv 2602.19143",
+    "language": "Our own: induction heads in natural text",
 }
 _STYLE = """
 :root { color-scheme: light dark; --line: #d0d0d0; --soft: #5a5a5a; --holds: #0072B2; --fails: #B34700;
