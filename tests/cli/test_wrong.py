@@ -216,7 +216,7 @@ train text --task.text ../things/a_file             | text = '../things/a_file' 
 train text --task.text {LONG}                       | File name too long
 train text --task.text ""                           | its value is empty
 train text --task.text 0123456789abcdef             | is not on this machine: it is the digest of a file
-train text --task.vocabulary 500                    | vocabulary = 500 is not allowed: the text 'classics' has 1000
+train text --task.vocabulary 2000                   | vocabulary = 2000 is not allowed: that of 'classics' has 100 to 1,000
 train text --task.q 2                               | q = 2 is not allowed
 train text --task.T 1000000                         | T = 1000000 need 10,000,010
 train text --task.passage 17                        | 4 occurrences of it must fit into 65 tokens

@@ -35,6 +35,23 @@ def test_the_shipped_text_is_what_it_says() -> None:
     assert corpus.size("classics", 1000) == (shipped.tokens.size, len(shipped.words))
 
 
+@pytest.mark.parametrize("vocabulary", [corpus.FEWEST, 250, 999])
+def test_the_shipped_text_is_the_same_by_a_smaller_vocabulary(vocabulary) -> None:
+    whole, small = corpus.corpus("classics", 1000), corpus.corpus("classics", vocabulary)
+    assert np.unique(small.tokens).size == len(small.words) == min(vocabulary, len(whole.words))
+    assert small.decode(small.tokens) == whole.decode(whole.tokens)
+    assert small.tokens.size >= whole.tokens.size
+    assert corpus.size("classics", vocabulary) == (small.tokens.size, len(small.words))
+    shared = [word for word in whole.words if word in set(small.words)]
+    assert list(small.words) == shared, "in the same order"
+
+
+def test_a_word_is_written_as_the_fewest_others() -> None:
+    index = {word: i for i, word in enumerate((b"a", b"b", b"ab", b"abb", b"bab"))}
+    assert corpus._fewest(b"abbab", index) == [3, 2], "ab bab is as short, but begins with a shorter word"
+    assert corpus._fewest(b"abb", index) == [3]
+
+
 @pytest.mark.parametrize("content", [UNUSUAL * 40, "the cat sat on the mat. " * 500])
 def test_a_file_of_ones_own_is_read_back_as_it_was(content, tmp_path) -> None:
     file = tmp_path / "own text ü.txt"

@@ -196,7 +196,7 @@ def test_schedules_know_the_names_of_the_repetition() -> None:
         ({"late": 20}, "late = 20 is not allowed: the position must be at most 19"),
         ({"set_size": 0}, "set_size = 0 is not allowed"),
         ({"vocabulary": 70_000}, "vocabulary = 70000 is not allowed"),
-        ({"text": "classics", "vocabulary": 500}, "the text 'classics' has 1000"),
+        ({"text": "classics", "vocabulary": 50}, "that of 'classics' has 100 to 1,000 tokens"),
         ({"text": 3}, "text = 3 is not allowed"),
     ],
 )

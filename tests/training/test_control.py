@@ -1,11 +1,16 @@
 """The controller of repetition: when it takes repetition away, and when it brings it back."""
 
+from dataclasses import replace
+
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from daybreak.training import Schedule
+from daybreak.errors import RequestError
+from daybreak.training import Schedule, Stop
 from daybreak.training.control import RepetitionControl
+from daybreak.training.presets import PRESETS
 
 ADAPTIVE = Schedule(name="adaptive")
 
@@ -67,3 +72,37 @@ def test_a_budget_that_suffices_is_not_interfered_with() -> None:
 def test_without_evidence_it_waits_for_a_quarter_of_the_budget() -> None:
     made = _decisions(RepetitionControl(Schedule(name="budget"), level=0.1, budget=800), _rows([0.5] * 40))
     assert made.index(True) == 20
+
+
+def _attending(attention: list[float]) -> list[dict]:
+    """A loss that falls all the time, as that of text does, and two heads of which one attends."""
+    return [
+        {"train_loss": 5.0 - 0.01 * i, "clean_loss": 5.0 - 0.01 * i, "attention": np.array([[0.01, x]])}
+        for i, x in enumerate(attention)
+    ]
+
+
+def test_attention_decides_if_the_stop_rule_watches_it() -> None:
+    """Off after two evaluations at the level; a single one does not count."""
+    control = RepetitionControl(ADAPTIVE, level=0.3, budget=1000, watch="attention")
+    seen = [0.01] * 5 + [0.35, 0.2, 0.35, 0.4] + [0.2] * 20
+    assert _decisions(control, _attending(seen)) == [True] * 8 + [False] * 21
+
+
+def test_repetition_returns_if_attention_is_lost() -> None:
+    control = RepetitionControl(ADAPTIVE, level=0.3, budget=1000, watch="attention")
+    made = _decisions(control, _attending([0.01] * 3 + [0.4] * 5 + [0.14, 0.2, 0.14, 0.14, 0.14]))
+    assert made == [True] * 4 + [False] * 7 + [True] * 2
+
+
+@given(st.lists(st.floats(0.0, 1.0, width=32), min_size=5, max_size=60))
+def test_whatever_attention_does_it_never_flutters(attention: list[float]) -> None:
+    made = np.array(
+        _decisions(RepetitionControl(ADAPTIVE, level=0.3, budget=1000, watch="attention"), _attending(attention))
+    )
+    assert np.all(np.diff(np.flatnonzero(made[1:] != made[:-1])) >= 2)
+
+
+def test_without_a_level_there_is_nothing_to_wait_for() -> None:
+    with pytest.raises(RequestError, match="schedule = 'adaptive' is not allowed at level = 0: it waits for the level"):
+        replace(PRESETS["text-induction"], schedule=ADAPTIVE, stop=Stop(level=0.0, watch="attention"))

@@ -11,7 +11,6 @@ import stat
 import tempfile
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cache
 from importlib.resources import files
 from pathlib import Path
 from typing import Any, NamedTuple, final
@@ -33,8 +32,10 @@ class Size(NamedTuple):
 
 
 SHIPPED = {"classics": 1000}
-"""Texts that come with the package, and the size of their vocabularies."""
-SIZES = {"classics": Size(3_509_727, 997)}
+"""Texts that come with the package, and the size of their vocabularies: it can be made smaller."""
+FEWEST = 100
+"""Tokens of the smallest vocabulary of a shipped text; all its characters are among them."""
+SIZES = {("classics", 1000): Size(3_509_727, 997)}
 """How large these are: known without reading them, which takes longer than a command may take to show its help."""
 MOST_BYTES = 200_000_000
 _WORTH_KEEPING = (
@@ -112,7 +113,7 @@ def find(name: str, vocabulary: int) -> Corpus | None:
     """The same; None for a file that is not known here."""
     key = (name, vocabulary)
     if key not in _KNOWN:
-        made = _shipped(name) if name in SHIPPED else _cached(name, vocabulary) or _made(name, vocabulary)
+        made = _shipped(name, vocabulary) if name in SHIPPED else _cached(name, vocabulary) or _made(name, vocabulary)
         if made is None:
             return None
         _KNOWN[key] = made
@@ -121,8 +122,8 @@ def find(name: str, vocabulary: int) -> Corpus | None:
 
 def size(name: str, vocabulary: int) -> Size | None:
     """How large a text is; None for a file that is not known here."""
-    if name in SIZES:
-        return SIZES[name]
+    if (name, vocabulary) in SIZES:
+        return SIZES[name, vocabulary]
     found = find(name, vocabulary)
     return None if found is None else Size(found.tokens.size, len(found.words))
 
@@ -231,6 +232,42 @@ def _path(name: str, vocabulary: int) -> Path:
     return caches / "daybreak" / "texts" / f"{name}-{vocabulary}.xz"
 
 
-@cache
-def _shipped(name: str) -> Corpus:
-    return unpack(files("daybreak.tasks").joinpath("texts", f"{name}.xz").read_bytes())
+def _shipped(name: str, vocabulary: int) -> Corpus:
+    whole = unpack(files("daybreak.tasks").joinpath("texts", f"{name}.xz").read_bytes())
+    return whole if vocabulary >= SHIPPED[name] else _with_fewer_words(whole, vocabulary)
+
+
+def _with_fewer_words(text: Corpus, count: int) -> Corpus:
+    """The same text by the first words of its vocabulary; each later one is written as the fewest of them.
+
+    Pairs are merged in the order of words, so this is nearly the vocabulary that would have been made with that size.
+    """
+    words = _first_words(text.words, count)
+    index = {word: i for i, word in enumerate(words)}
+    parts = [_fewest(word, index) for word in text.words]
+    lengths = np.array([len(x) for x in parts])
+    starts, flat = np.cumsum(lengths) - lengths, np.array([i for part in parts for i in part], np.uint16)
+    repeated = lengths[text.tokens]
+    first = np.cumsum(repeated) - repeated  # place of each old token's first new one
+    within = np.arange(int(repeated.sum())) - np.repeat(first, repeated)
+    tokens = flat[np.repeat(starts[text.tokens], repeated) + within]
+    tokens.flags.writeable = False
+    return Corpus(tokens, words)
+
+
+def _first_words(words: tuple[bytes, ...], count: int) -> tuple[bytes, ...]:
+    """The first ones, and all with a byte that is not a word itself, for nothing else can be put in their place."""
+    bytes_ = {word for word in words if len(word) == 1}
+    needed = {word for word in words if any(word[i : i + 1] not in bytes_ for i in range(len(word)))}
+    others = [word for word in words if word not in needed][: count - len(needed)]
+    return tuple(word for word in words if word in needed or word in set(others))
+
+
+def _fewest(word: bytes, index: dict[bytes, int]) -> list[int]:
+    """A word as the fewest words of a vocabulary; of several ways, the one whose first words are longer."""
+    best: dict[int, list[int]] = {len(word): []}  # of the rest of the word, from each byte on
+    for start in reversed(range(len(word))):
+        ends = [end for end in range(len(word), start, -1) if end in best and word[start:end] in index]
+        if ends:
+            best[start] = min(([index[word[start:end]], *best[end]] for end in ends), key=len)
+    return best[0]

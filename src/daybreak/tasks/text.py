@@ -16,7 +16,7 @@ from daybreak.errors import refuse
 from daybreak.interface import Interface
 from daybreak.tasks._draw import below, uniform
 from daybreak.tasks._task import Circuit, Example, Guess, Task, cross_entropy, fraction_correct
-from daybreak.tasks.corpus import SHIPPED, Corpus, Size, corpus, file_of, name_of, size
+from daybreak.tasks.corpus import FEWEST, SHIPPED, Corpus, Size, corpus, file_of, name_of, size
 
 _PARTS = 10  # the text is cut into as many equal parts, and the last tenth of each is held out
 _MOST_TOKENS = 65_536  # tokens are stored as 16 bits
@@ -57,7 +57,7 @@ class Text(Task[TextWorld]):
 
     # A text file of your own (UTF-8), or 'classics': Shakespeare and the King James Bible. A run stores its digest, not its path.
     text: str = eqx.field(static=True, converter=name_of, default="classics")
-    # Different tokens of the text, at most; of 'classics' 1000.
+    # Different tokens of the text, at most; of 'classics' 100 to 1000.
     vocabulary: int = eqx.field(static=True, converter=as_int, default=1000)
     T: int = eqx.field(static=True, converter=as_int, default=256)  # Context length, in tokens.
     # Share of the sequences that repeat a passage in the context.
@@ -82,8 +82,8 @@ class Text(Task[TextWorld]):
         refuse("text", self.text, not isinstance(self.text, str), "it must be a file or a name")
         check_whole("vocabulary", self.vocabulary, 2, "the number of tokens", _MOST_TOKENS)
         if (fixed := SHIPPED.get(self.text)) is not None:
-            why = f"the text {self.text!r} has {fixed}; choose another for a file of your own, with --task.text"
-            refuse("vocabulary", self.vocabulary, self.vocabulary != fixed, why)
+            why = f"that of {self.text!r} has {FEWEST} to {fixed:,} tokens; it can be larger for a file of your own, with --task.text"
+            refuse("vocabulary", self.vocabulary, not FEWEST <= self.vocabulary <= fixed, why)
         check_whole("T", self.T, 4, "the context length", _LONGEST)
         check_whole("copies", self.copies, 2, "the number of occurrences")
         check_whole("set_size", self.set_size, 1, "the size of the fixed set", _LONGEST)

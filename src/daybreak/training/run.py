@@ -90,9 +90,10 @@ class Run(eqx.Module):
         self.task.check_trainable()
         self.model.check(self.interface)
         self.schedule.check(self.task)
-        if self.schedule.name == "budget" and not self.stop.level:
+        needs_level = self.stop.watch == "attention" or self.schedule.name == "budget"
+        if self.schedule.name in ("adaptive", "budget") and needs_level and not self.stop.level:
             raise RequestError(
-                "schedule = 'budget' is not allowed at level = 0: it forecasts when the level is crossed."
+                f"schedule = {self.schedule.name!r} is not allowed at level = 0: it waits for the level."
             )
 
     @property
