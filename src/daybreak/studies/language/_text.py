@@ -1,9 +1,11 @@
 """What studies on text share: the network, and one row of measurements for each run."""
 
 import numpy as np
+from matplotlib.axes import Axes
 
-from daybreak import measure
+from daybreak import measure, pictures
 from daybreak.lab import Saved
+from daybreak.measure import Law
 from daybreak.studies._study import Table
 from daybreak.studies.emergence import _trained
 
@@ -77,6 +79,15 @@ def curves_table(saved: list[Saved], settings: tuple[str, ...]) -> Table:
     previous = [(x, table.pop(x)) for x in list(table) if x.startswith("previous_token")]
     first = [column for name, column in previous if name.startswith("previous_token_1")]
     return table | {"induction score": np.max(score, axis=0), "previous token": np.max(first, axis=0)}
+
+
+def draw_steps(ax: Axes, runs: Table, x: str, law: Law | None) -> None:
+    """Steps until emergence against one setting, a point for each run, and the law."""
+    one_colour = runs | {"all": np.zeros(runs[x].size)}
+    pictures.plateau_panel(ax, one_colour, x=x, series="all", law=law and law.predict)
+    if (legend := ax.get_legend()) is not None:
+        legend.remove()
+    ax.set(xlabel=f"{x}   (hollow: censored)" if runs["censored"].any() else x, ylabel="steps until score 0.3")
 
 
 def best_head(attention: np.ndarray) -> np.ndarray:

@@ -202,16 +202,9 @@ def _draw(tables: Tables, findings: Findings):
     pictures.curve_panel(axes[0], curves, y="induction score", series="q")
     axes[0].axhline(0.3, color=pictures.NEUTRAL, lw=0.8, ls=":")
     axes[0].set(ylim=(0, None))
-    _steps(axes[1], runs, findings.laws.get("q"))
+    _text.draw_steps(axes[1], select(runs, runs["q"] > 0), "q", findings.laws.get("q"))
     _differences(axes[2], runs)
     return figure
-
-
-def _steps(ax, runs: Table, law: Law | None) -> None:
-    rows = select(runs, runs["q"] > 0)
-    pictures.plateau_panel(ax, rows | {"all": np.zeros(rows["q"].size)}, x="q", series="all", law=law and law.predict)
-    ax.get_legend().remove()
-    ax.set(xlabel="share q of sequences that repeat   (hollow: censored)", ylabel="steps")
 
 
 def _differences(ax, runs: Table) -> None:
