@@ -101,7 +101,7 @@ def test_recall_rests_on_the_paper_and_says_what_was_not_measured() -> None:
     advice = advise("recall", {"N": 32, "V": 256}, 256, law_of_paper("fig4"), shipped())
     assert advice.expected.steps == pytest.approx(0.55 * 256**0.79 * 32**2.25)
     assert advice.expected.interval is None
-    assert any("outside of our measurements" in x for x in advice.cautions)
+    assert any("No law of ours covers recall yet" in x for x in advice.cautions)
     assert "daybreak train recall --task.N 32 --task.V 256" in advice.command
 
 

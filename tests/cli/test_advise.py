@@ -45,7 +45,7 @@ def test_recall(capsys) -> None:
     assert data["plateau"] == pytest.approx(0.55 * 64**0.79 * 8**2.25)
     assert data["law"]["source"] == "paper A, figure 4"
     assert main(["advise", "recall", "--N", "8", "--V", "64"]) == 0
-    assert "Recall is outside of our measurements at present" in capsys.readouterr().out
+    assert "No law of ours covers recall yet" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

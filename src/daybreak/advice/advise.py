@@ -139,8 +139,7 @@ def _cautions(task: Task, reference: Reference, steps: float) -> tuple[str, ...]
     ]
     if task == "recall":
         cautions += [
-            "Recall is outside of our measurements at present: no law of ours covers it, and the factors are being measured again.",
-            "Their baseline repeated the query in about 40 % of the sequences (docs/guides/repetition.md): do not cite them.",
+            "No law of ours covers recall yet: the number of steps is the paper's, the factors are measured.",
             "Copies in the context of recall can be counted instead of recalled: repeat queries (p).",
         ]
     else:

@@ -16,6 +16,7 @@ from scipy import stats
 from daybreak import measure, pictures
 from daybreak.lab import Saved
 from daybreak.measure import Interval
+from daybreak.studies._pairs import Difference, difference
 from daybreak.studies._study import Claim, Findings, Study, Table, Tables, select, verdict
 from daybreak.studies.emergence import _trained
 from daybreak.tasks import Recall
@@ -239,8 +240,8 @@ def _task_claims(times: Table, task: str) -> list[Claim]:
             sentence="It emerges at most 15 % later than the best constant repetition, and ends as well on clean data, at the same step.",
             paper="ours, not the paper's",
             ours=f"{adaptive} emerges {_format_factor(*faster)} times as fast as {first}; {better} at the end {ends[adaptive]:.3f}, "
-            f"{first} {ends[first]:.3f}, none {ends['none']:.3f}; better by {_format_difference(kept)} than {first}",
-            verdict=_trained.all_of([verdict(faster[0] >= 1 / 1.15), _trained.verdict_above(kept, -_WORSE)]),
+            f"{first} {ends[first]:.3f}, none {ends['none']:.3f}; better by {kept} than {first}",
+            verdict=_trained.all_of([verdict(faster[0] >= 1 / 1.15), _trained.verdict_above(kept.interval, -_WORSE)]),
             note=f"{note} The best constant was chosen with hindsight among {len(tried) - 1}, for emergence; over the best for {level}, "
             f"{master}: {_format_factor(*over_constant)}; trying {len(tried)} settings once each costs {search / alone:.1f} adaptive runs. "
             f"{better.capitalize()} is the mean of the last five evaluations, at the same steps in all runs. Holds if the first factor is "
@@ -249,22 +250,10 @@ def _task_claims(times: Table, task: str) -> list[Claim]:
     ]
 
 
-def _better_end(times: Table, task: str, one: str, other: str) -> Interval:
-    """By how much one condition ends better on clean data than another: 95 % of the mean over pairs of equal seed."""
-    ends = [
-        dict(zip(*(times[x][_rows(times, task, name)].tolist() for x in ("seed", "clean_end")), strict=True))
-        for name in (one, other)
-    ]
-    sign = 1 if task == "recall" else -1
-    pairs = sign * np.array([ends[0][seed] - ends[1][seed] for seed in ends[0].keys() & ends[1].keys()])
-    if pairs.size < 2 or np.ptp(pairs) == 0:
-        return Interval(float(pairs.mean()), float(pairs.mean()))
-    margin = float(stats.t.ppf(0.975, pairs.size - 1) * pairs.std(ddof=1) / np.sqrt(pairs.size))
-    return Interval(float(pairs.mean()) - margin, float(pairs.mean()) + margin)
-
-
-def _format_difference(interval: Interval) -> str:
-    return f"{(interval.low + interval.high) / 2:+.3f} [{interval.low:+.3f}, {interval.high:+.3f}]"
+def _better_end(times: Table, task: str, one: str, other: str) -> Difference:
+    """By how much one condition ends better on clean data than another."""
+    rows = [_rows(times, task, name) for name in (one, other)]
+    return difference(times, *(rows if task == "recall" else rows[::-1]), "clean_end")
 
 
 def _detection(times: Table) -> Claim:
