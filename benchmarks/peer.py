@@ -1,7 +1,7 @@
 """The peer: the same training in plain PyTorch, as a good user would write it.
 
 Same tasks, architectures, batches and optimizers as Daybreak, sampled in batches on tensors, with PyTorch's own modules and
-its scaled-dot-product attention. As is usual, every position goes through every block and the last one is read.
+its scaled-dot-product attention. As is usual, every position goes through every block; the last one is read, of text all.
 `tests/benchmarks/test_peer.py` compares it with Daybreak: equal parameters give equal outputs, gradients and steps.
 """
 
@@ -22,30 +22,51 @@ def sinusoids(length: int, width: int) -> Tensor:
 
 
 @final
-class Block(nn.Module):
-    """Attention and MLP, each added to the residual stream; before each a layer norm, or none."""
+class Rotary(nn.Module):
+    """Turns entries i and i + e/2 of each row by the angle position / 10000^(2i/e) (Su et al. 2021)."""
 
-    def __init__(self, heads: int, width: int, head_width: int, mlp: int, norm: bool, causal: bool):
+    def __init__(self, length: int, head_width: int):
         super().__init__()
-        self.heads, self.causal = heads, causal
+        half = head_width // 2
+        angle = torch.arange(length)[:, None] / 10000 ** (torch.arange(half) / half)
+        self.cos: Tensor
+        self.sin: Tensor
+        self.register_buffer("cos", angle.cos())
+        self.register_buffer("sin", angle.sin())
+
+    def forward(self, x: Tensor) -> Tensor:
+        a, b = x.chunk(2, dim=-1)
+        return torch.cat([a * self.cos - b * self.sin, b * self.cos + a * self.sin], dim=-1).to(x.dtype)
+
+
+@final
+class Block(nn.Module):
+    """Attention and MLP, each added to the residual stream; before each a layer norm, or none. Without an MLP attention only."""
+
+    def __init__(self, heads: int, width: int, head_width: int, mlp: int, norm: bool, causal: bool, turn: nn.Module):
+        super().__init__()
+        self.heads, self.causal, self.turn = heads, causal, turn
         self.norm1 = nn.LayerNorm(width) if norm else nn.Identity()
-        self.norm2 = nn.LayerNorm(width) if norm else nn.Identity()
         self.qkv = nn.Linear(width, 3 * heads * head_width)
         self.out = nn.Linear(heads * head_width, width)
-        self.mlp = nn.Sequential(nn.Linear(width, mlp), nn.ReLU(), nn.Linear(mlp, width))
+        self.mlp = None
+        if mlp:
+            self.norm2 = nn.LayerNorm(width) if norm else nn.Identity()
+            self.mlp = nn.Sequential(nn.Linear(width, mlp), nn.ReLU(), nn.Linear(mlp, width))
 
     def forward(self, x: Tensor) -> Tensor:
         batch, length, _ = x.shape
         qkv = self.qkv(self.norm1(x)).view(batch, length, 3, self.heads, -1)
         query, key, value = qkv.permute(2, 0, 3, 1, 4)
+        query, key = self.turn(query), self.turn(key)
         attended = scaled_dot_product_attention(query, key, value, is_causal=self.causal)
         x = x + self.out(attended.transpose(1, 2).flatten(2))
-        return x + self.mlp(self.norm2(x))
+        return x if self.mlp is None else x + self.mlp(self.norm2(x))
 
 
 @final
 class Transformer(nn.Module):
-    """Embedding plus sinusoids, blocks, and a linear read-out of the last position (paper A, table 1)."""
+    """Embedding plus sinusoids, or rotary positions, blocks, and a linear read-out of the last position (paper A, table 1) or of all."""
 
     def __init__(
         self,
@@ -60,12 +81,15 @@ class Transformer(nn.Module):
         mlp: int = 1024,
         norm: bool = False,
         causal: bool = False,
+        rotary: bool = False,
+        read_all: bool = False,
     ):
         super().__init__()
-        self.embed = embed
+        self.embed, self.read_all = embed, read_all
         self.positions: Tensor
-        self.register_buffer("positions", sinusoids(length, width))
-        self.blocks = nn.ModuleList(Block(heads, width, head_width, mlp, norm, causal) for _ in range(layers))
+        self.register_buffer("positions", torch.zeros(()) if rotary else sinusoids(length, width))
+        turn = Rotary(length, head_width) if rotary else nn.Identity()
+        self.blocks = nn.ModuleList(Block(heads, width, head_width, mlp, norm, causal, turn) for _ in range(layers))
         self.norm = nn.LayerNorm(width) if norm else nn.Identity()
         self.readout = nn.Linear(width, outputs)
 
@@ -73,7 +97,7 @@ class Transformer(nn.Module):
         x = self.embed(inputs) + self.positions
         for block in self.blocks:
             x = block(x)
-        return self.readout(self.norm(x[:, -1]))
+        return self.readout(self.norm(x if self.read_all else x[:, -1]))
 
 
 @final
@@ -128,6 +152,21 @@ def recall(*, N: int, V: int, B: float, batch: int) -> Batch:
     return torch.cat([pairs, keys[:, :1]], dim=1), values[:, 0]
 
 
+def text(tokens: Tensor, places: Tensor, *, T: int, q: float, passage: int, copies: int, batch: int) -> Batch:
+    """Pieces of a text from some of its places; in a share q of them a passage occurs again and again, at equal distances."""
+    length = T + 1
+    start = places[torch.randint(len(places), (batch, 1))]
+    farthest = (length - passage) // (copies - 1)
+    distance = torch.randint(passage, farthest + 1, (batch, 1))
+    last = length - (copies - 1) * distance - passage
+    begin = (torch.rand(batch, 1) * (last + 1)).long()
+    at = torch.arange(length).expand(batch, -1)
+    within = (at - begin) % distance
+    inside = (at >= begin) & (within < passage) & (at < begin + copies * distance) & (torch.rand(batch, 1) < q)
+    piece = tokens[start + torch.where(inside, begin + within, at)]
+    return piece[:, :-1], piece[:, 1:]
+
+
 @final
 class Epochs:
     """Batches of a fixed set of sequences, shuffled anew in each epoch."""
@@ -156,15 +195,21 @@ class Training:
         optimizer: torch.optim.Optimizer,
         *,
         compiled: bool,
+        bfloat16: bool = False,
+        clip: float = 0.0,
     ):
-        self.model, self.sample, self.optimizer = model, sample, optimizer
+        self.model, self.sample, self.optimizer, self.clip = model, sample, optimizer, clip
 
         def forward(inputs: Tensor, targets: Tensor) -> Tensor:
-            return loss(model(inputs), targets)
+            with torch.autocast("cpu", torch.bfloat16, enabled=bfloat16):
+                outputs = model(inputs)
+            return loss(outputs.float(), targets)
 
         self.forward = torch.compile(forward) if compiled else forward
 
     def step(self) -> None:
         self.optimizer.zero_grad()
         self.forward(*self.sample()).backward()
+        if self.clip:
+            nn.utils.clip_grad_norm_(self.model.parameters(), self.clip)
         self.optimizer.step()

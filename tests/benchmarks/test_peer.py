@@ -1,5 +1,6 @@
 """The PyTorch peer gives what Daybreak gives: outputs, gradients, steps, and the distribution of its samples."""
 
+import itertools
 from typing import Any
 
 import jax
@@ -8,7 +9,7 @@ import numpy as np
 import pytest
 
 from daybreak.models import MinimalAttention, Transformer
-from daybreak.tasks import Example, MarkovChain, Recall, SingleLocation
+from daybreak.tasks import Example, MarkovChain, Recall, SingleLocation, Text
 from daybreak.training import Optimizer, Run
 
 torch = pytest.importorskip("torch", reason="the peer needs PyTorch: the extra `bench`")
@@ -33,6 +34,12 @@ MARKOV = Run(
     Optimizer(name="adamw", learning_rate=1e-2),
     batch=5,
 )
+TEXT = Run(
+    Text(T=12, q=0.5, passage=3, copies=3),
+    Transformer(heads=2, width=16, head_width=4, mlp=0, norm="pre", positions="rotary", causal=True),
+    Optimizer(name="adamw", learning_rate=1e-2, clip=1.0),
+    batch=5,
+)
 
 
 def _transformer(run: Run, parameters: dict[str, Any]) -> Any:
@@ -55,6 +62,8 @@ def _transformer(run: Run, parameters: dict[str, Any]) -> Any:
         mlp=model.mlp,
         norm=model.norm == "pre",
         causal=model.causal,
+        rotary=model.positions == "rotary",
+        read_all=len(interface.reads) == interface.length,
     )
     network.load_state_dict(_state(parameters, tokens=interface.tokens is not None), strict=False)
     return network
@@ -84,7 +93,8 @@ def _state(parameters: dict[str, Any], tokens: bool) -> dict[str, Any]:
         name = f"blocks.{key.removeprefix('block')}"
         state |= linear(f"{name}.qkv", block["query"], block["key"], block["value"])
         state |= linear(f"{name}.out", block["out"])
-        state |= linear(f"{name}.mlp.0", block["up"]) | linear(f"{name}.mlp.2", block["down"])
+        if "up" in block:
+            state |= linear(f"{name}.mlp.0", block["up"]) | linear(f"{name}.mlp.2", block["down"])
         for part in ("norm1", "norm2"):
             state |= norm(f"{name}.{part}", block[part]) if part in block else {}
     return {name: torch.tensor(np.ascontiguousarray(value)) for name, value in state.items()}
@@ -102,7 +112,7 @@ def _minimal_state(parameters: Any) -> dict[str, Any]:
     return {"W": torch.tensor(np.asarray(parameters.W)), "V": torch.tensor(np.asarray(parameters.V))}
 
 
-@pytest.mark.parametrize("run", [REGRESSION, RECALL, MARKOV], ids=["regression", "recall", "markov"])
+@pytest.mark.parametrize("run", [REGRESSION, RECALL, MARKOV, TEXT], ids=["regression", "recall", "markov", "text"])
 def test_equal_parameters_give_equal_outputs_gradients_and_steps(run: Run) -> None:
     parameters, examples = _start(run)
     model = _minimal(run, parameters) if isinstance(run.model, MinimalAttention) else _transformer(run, parameters)
@@ -120,7 +130,9 @@ def test_equal_parameters_give_equal_outputs_gradients_and_steps(run: Run) -> No
     kind = torch.optim.AdamW if run.optimizer.name == "adamw" else torch.optim.Adam
     optimizer = kind(model.parameters(), lr=run.optimizer.learning_rate, fused=True)
     score = peer.regression_loss if run.interface.tokens is None else peer.token_loss
-    training = peer.Training(model, score, lambda: (inputs, targets), optimizer, compiled=False)
+    training = peer.Training(
+        model, score, lambda: (inputs, targets), optimizer, compiled=False, clip=run.optimizer.clip
+    )
     state = jax.jit(run.optimizer.init)(parameters)
     for _ in range(3):
         ours, gradient, parameters, state = step(parameters, state)
@@ -198,6 +210,28 @@ def test_recall_samples_have_the_task_in_them() -> None:
         assert len(set(row_values[~held])) == len(row_values[~held])
     assert placed.sum(1).mean() == pytest.approx(B / (1 - (1 - B / N) ** N), abs=0.06)
     assert np.bincount(query[:, 0], minlength=V) / batch == pytest.approx(np.full(V, 1 / V), abs=0.03)
+
+
+def test_text_samples_have_the_task_in_them() -> None:
+    """As many sequences repeat as asked, each at one distance among all that fit, and only from the places given."""
+    tokens, places = torch.arange(100_000), torch.arange(500, 90_000)
+    torch.manual_seed(0)
+    inputs, targets = peer.text(tokens, places, T=64, q=0.5, passage=10, copies=4, batch=2000)
+    assert (inputs[:, 1:] == targets[:, :-1]).all()
+    whole = torch.cat([inputs, targets[:, -1:]], dim=1)
+    assert ((whole >= 500) & (whole < 90_064)).all()
+    repeated = torch.tensor([len(set(row)) < 65 for row in whole.tolist()])
+    assert repeated.float().mean() == pytest.approx(0.5, abs=0.04)
+    plain = whole[~repeated]
+    assert (plain.diff(dim=1) == 1).all()
+    distances = set()
+    for row in whole[repeated][:300].tolist():
+        first = next(i for i, x in enumerate(row) if row.count(x) == 4)
+        again = [i for i, x in enumerate(row) if x == row[first]]
+        assert len({b - a for a, b in itertools.pairwise(again)}) == 1
+        distances.add(again[1] - again[0])
+        assert row[again[3] : again[3] + 10] == row[first : first + 10]
+    assert distances == set(range(10, 19))
 
 
 def test_every_epoch_shows_every_sequence_once() -> None:
