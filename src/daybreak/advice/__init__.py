@@ -16,3 +16,6 @@ from daybreak.advice.reference import Task as Task
 from daybreak.advice.reference import law_of_lab as law_of_lab
 from daybreak.advice.reference import law_of_paper as law_of_paper
 from daybreak.advice.reference import law_of_results as law_of_results
+from daybreak.advice.text import Arm as Arm
+from daybreak.advice.text import TextAdvice as TextAdvice
+from daybreak.advice.text import advise_text as advise_text

@@ -15,7 +15,11 @@ from daybreak.errors import RequestError
 if TYPE_CHECKING:
     from daybreak.advice import Advice, Gain, Reference
 
-_SETTINGS = {"single-location": {"T": 8, "d": 1}, "recall": {"N": 2, "V": 4}}  # with the least value of each
+_SETTINGS = {  # with the least value of each
+    "single-location": {"T": 8, "d": 1},
+    "recall": {"N": 2, "V": 4},
+    "text": {"context": 16, "batch": 1},
+}
 _MOST = 1_000_000
 
 
@@ -27,20 +31,27 @@ class Advise:
     Steps come from networks that were trained with this version, or from your lab; factors from them, from laws and from theory.
     Example: daybreak advise --T 64 --d 32
     Example: daybreak advise recall --N 32 --V 256
+    Example: daybreak advise text --context 256 --batch 8
     """
 
     task: Annotated[
-        Literal["single-location", "recall"],
+        Literal["single-location", "recall", "text"],
         tyro.conf.Positional,
         tyro.conf.arg(
-            metavar="TASK", help="single-location (the default), with --T and --d, or recall, with --N and --V."
+            metavar="TASK",
+            help="single-location (the default), with --T and --d; recall, with --N and --V; or text, with --context and --batch.",
         ),
     ] = "single-location"
     T: Annotated[WholeNumber | None, tyro.conf.arg(metavar="INT", help="Sequence length, at least 8.")] = None
     d: Annotated[WholeNumber | None, tyro.conf.arg(metavar="INT", help="Dimension of tokens and targets.")] = None
     N: Annotated[WholeNumber | None, tyro.conf.arg(metavar="INT", help="Pairs in the context of recall.")] = None
     V: Annotated[WholeNumber | None, tyro.conf.arg(metavar="INT", help="Different tokens of recall.")] = None
-    width: Annotated[WholeNumber, tyro.conf.arg(help="Width of the network that you will train.")] = 256
+    context: Annotated[WholeNumber | None, tyro.conf.arg(metavar="INT", help="Tokens of a sequence of text.")] = None
+    batch: Annotated[WholeNumber | None, tyro.conf.arg(metavar="INT", help="Sequences of text in a step.")] = None
+    width: Annotated[
+        WholeNumber | None,
+        tyro.conf.arg(metavar="INT", help="Width of the network that you will train; 256 by default, for text 128."),
+    ] = None
     law: Annotated[
         str | None,
         tyro.conf.arg(
@@ -69,12 +80,29 @@ class Advise:
         from daybreak.studies.results import shipped
 
         results = shipped() if self.results is None else self.results
-        result = advice.advise(self.task, setting, self.width, self._reference(results), results)
+        if self.task == "text":
+            return self._of_text(setting, results)
+        result = advice.advise(self.task, setting, self._width, self._reference(results), results)
         return Answer(result.as_json(), lambda console: _show(console, result, own_lab=self.lab is not None))
+
+    @property
+    def _width(self) -> int:
+        return int(self.width) if self.width is not None else 128 if self.task == "text" else 256
+
+    def _of_text(self, setting: dict[str, int], results: Path) -> Answer:
+        from daybreak import advice
+        from daybreak.cli._advise_text import show
+
+        for name in ("law", "lab"):
+            if getattr(self, name) is not None:
+                raise RequestError(f"{name} is not allowed for text: its law is that of the study text-laws.")
+        there = {"T": setting["context"], "batch": setting["batch"], "width": self._width, "vocabulary": 1000}
+        result = advice.advise_text(there, results)
+        return Answer(result.as_json(), lambda console: show(console, result))
 
     def _setting(self) -> dict[str, int]:
         least = _SETTINGS[self.task]
-        for other in {"T", "d", "N", "V"} - least.keys():
+        for other in {"T", "d", "N", "V", "context", "batch"} - least.keys():
             if getattr(self, other) is not None:
                 raise RequestError(
                     f"{other} = {getattr(self, other)} is not allowed for {self.task}: it has {_named(least)}."
@@ -86,7 +114,7 @@ class Advise:
                 f"{_named(missing)} missing: give both, such as 'daybreak advise {self.task} {example}'."
             )
         setting = {name: int(getattr(self, name)) for name in least}
-        for name, x in (setting | {"width": self.width}).items():
+        for name, x in (setting | {"width": self._width}).items():
             if not least.get(name, 1) <= x <= _MOST:
                 raise RequestError(
                     f"{name} = {x} is not allowed: it must lie between {least.get(name, 1)} and {_MOST:,}, "

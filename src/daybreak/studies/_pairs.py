@@ -37,5 +37,5 @@ def difference(table: Table, one: Bools, other: Bools, column: str) -> Differenc
     pairs = np.array([first[seed] - second[seed] for seed in sorted(first.keys() & second.keys())])
     mean = float(pairs.mean())
     spread = float(pairs.std(ddof=1)) if pairs.size > 1 else 0.0
-    margin = float(stats.t.ppf(0.975, pairs.size - 1)) * spread / np.sqrt(pairs.size) if spread else 0.0
+    margin = float(stats.t.ppf(0.975, pairs.size - 1) / np.sqrt(pairs.size)) * spread if spread else 0.0
     return Difference(mean, Interval(mean - margin, mean + margin))

@@ -23,7 +23,7 @@ from daybreak.studies.language import _text
 
 HOURS = 0.7  # of two cores for the laptop grid
 _EXPONENTS = {"T": "a", "batch": "b", "width": "c", "vocabulary": "e"}
-_FORM = "C * T**a * batch**b * width**c * vocabulary**e"
+FORM = "C * T**a * batch**b * width**c * vocabulary**e"
 _FEWEST = 7  # configurations with an emerged run
 _NEAR = 0.2  # of a published exponent
 
@@ -106,7 +106,7 @@ def _judge(tables: Tables) -> Findings:
 
 def _law(runs: Table) -> Law | None:
     emerged = np.unique(runs["configuration"][~runs["censored"]]).size
-    return None if emerged < _FEWEST else _trained.law(_FORM, runs)
+    return None if emerged < _FEWEST else _trained.law(FORM, runs)
 
 
 def _within(law: Law | None, name: str, value: float) -> Verdict:

@@ -22,6 +22,7 @@ from daybreak.studies.emergence import _trained
 from daybreak.studies.language import _text
 
 HOURS = 0.2  # of two cores for the adaptive arm; the others are those of text-induction
+SHARE = 0.5  # q of the adaptive runs, and of text-laws
 _LATER = 1.15
 _CHEAP = 0.02  # nats on plain text that do not count
 _KEPT = 0.15  # induction score at the end
