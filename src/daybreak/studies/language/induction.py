@@ -124,7 +124,7 @@ def _sharp(runs: Table, note: str) -> Claim:
     return Claim(
         id="L3",
         sentence="It emerges sharply: the score rises from 0.05 to 0.3 in less than a quarter of the plateau.",
-        paper="sudden (Olsson et al. 2022)",
+        paper="ours; sudden in Olsson et al. (2022)",
         ours=f"median {middle:.2f} of {shares.size} runs, from {shares.min():.2f} to {shares.max():.2f}"
         if shares.size
         else "none emerged",
@@ -146,7 +146,7 @@ def _previous(runs: Table, note: str) -> Claim:
     return Claim(
         id="L4",
         sentence="A head of the first layer turns to the previous token before the induction head forms, or with it.",
-        paper="an induction head needs one (Olsson et al. 2022)",
+        paper="ours; an induction head needs one (Olsson et al. 2022)",
         ours=ours,
         verdict=verdict,
         note=f"{note} It has turned when its attention is half of its largest value. Holds if the interval lies below {_WITH}.",
@@ -182,7 +182,7 @@ def _price(runs: Table, note: str) -> tuple[Claim, Claim]:
         Claim(
             id="L6",
             sentence="The induction head is of use on plain text: with it, a longer context lowers the loss more.",
-            paper="in-context score falls (Olsson et al. 2022)",
+            paper="ours; the score falls in Olsson et al. (2022)",
             ours=f"in-context score without repetition {base['in_context_score']:.3f}; with it, {_listed(score)}",
             verdict=_trained.verdict_above(Interval(-best.interval.high, -best.interval.low)),
             note=f"{note} Loss at late positions minus loss at early ones, on held-out text, paired. Holds if the interval at the "

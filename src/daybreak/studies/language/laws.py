@@ -71,7 +71,7 @@ def _judge(tables: Tables) -> Findings:
         Claim(
             id="L7",
             sentence="Tokens until the induction head grow as the square root of batch × context.",
-            paper="10^5.7 √(batch × context) tokens (Aoyama et al. 2025), plain text",
+            paper="ours; 10^5.7 √(batch × context) tokens of plain text in Aoyama et al. (2025)",
             ours=f"steps: {_exponents(law, 'T', 'batch')}",
             verdict=_trained.all_of((_within(law, "T", -0.5), _within(law, "batch", -0.5))),
             note=f"{note}Holds if both intervals lie within {_NEAR} of −0.5, fails if one lies outside of that.",
@@ -79,7 +79,7 @@ def _judge(tables: Tables) -> Findings:
         Claim(
             id="L8",
             sentence="A longer context takes more steps.",
-            paper="paper A: T^0.8 in regression, N^2.25 in recall; context² (Musat et al. 2025)",
+            paper="ours; T^0.8 and N^2.25 in paper A, context² in Musat et al. (2025)",
             ours=_exponents(law, "T"),
             verdict="undecided" if law is None else _trained.verdict_above(law.intervals["a"]),
             note=f"{note}Longer contexts have more copies of the passage, so the same share of the tokens repeats.",
@@ -87,7 +87,7 @@ def _judge(tables: Tables) -> Findings:
         Claim(
             id="L9",
             sentence="The width of the model does not matter.",
-            paper="independent of model size (Aoyama et al. 2025)",
+            paper="ours; independent of model size in Aoyama et al. (2025)",
             ours=_exponents(law, "width"),
             verdict=_within(law, "width", 0.0),
             note=f"{note}The learning rate is the same. Holds if the interval lies within {_NEAR} of 0.",
@@ -95,7 +95,7 @@ def _judge(tables: Tables) -> Findings:
         Claim(
             id="L10",
             sentence="A larger vocabulary takes more steps.",
-            paper="paper A, recall: V^0.8",
+            paper="ours; V^0.79 in paper A's recall",
             ours=_exponents(law, "vocabulary"),
             verdict="undecided" if law is None else _trained.verdict_above(law.intervals["e"]),
             note=f"{note}The same text by fewer words, so a context of 64 tokens holds less text.",
