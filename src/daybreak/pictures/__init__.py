@@ -16,6 +16,7 @@ from daybreak.pictures.style import PAPER as PAPER
 from daybreak.pictures.style import logarithmic as logarithmic
 from daybreak.pictures.style import look as look
 from daybreak.pictures.style import panels as panels
+from daybreak.pictures.style import plain_numbers as plain_numbers
 from daybreak.pictures.style import save as save
 from daybreak.pictures.style import shades as shades
 from daybreak.pictures.trained import curve_panel as curve_panel
