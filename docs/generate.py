@@ -19,6 +19,7 @@ import numpy as np
 from daybreak.cli import main
 from daybreak.lab import index
 from daybreak.studies import VERDICTS, TrainedData, find, tables
+from daybreak.studies._study import Table
 from daybreak.studies.incremental.paper_figures import PAPER_FIGURES
 from daybreak.studies.results import StudyResult, read_all
 from daybreak.training import to_json
@@ -50,12 +51,16 @@ _AXES = (
     "heads",
     "m",
     "epsilon",
+    "placement",
     "train",
     "position",
     "optimizer",
     "learning_rate",
     "seed",
 )
+_OF_PAPERS = ("fig", "b-")  # how names of studies of the papers' figures begin
+_NO_PAPER = "none: a study of ours"
+_MOST_VALUES = 8  # of a setting in a cell of the scoreboard
 _SAME_SETTING = {"eps": "epsilon"}  # a column of a table, and the setting of a run
 
 
@@ -67,6 +72,8 @@ Every figure that was reproduced here, at the largest scale that was run, with i
 [results](../results); `daybreak reproduce` writes the same as one HTML page, `results/report.html`.
 Paper A is Zucchet, D'Angelo, Lampinen, Chan (2025), arXiv 2505.17863; paper B is Yüksel, Alvarez Lucendo, Flammarion (2026),
 arXiv 2602.19143.
+In the scoreboard, the paper's grid is that of `--scale paper`, as far as the paper's text gives it. Seeds are those of one
+configuration, and costs are those of two cores without a GPU.
 """
 
 
@@ -190,31 +197,61 @@ def _map_of_paper_b(results: list[StudyResult]) -> list[str]:
 
 
 def _scoreboard(results: list[StudyResult]) -> list[str]:
-    """A row for each figure: a small picture, its verdicts, what was measured and what the paper has."""
-    head = "| | figure | verdicts | measured here | the paper's grid | cost here |"
-    return ["## Scoreboard\n", head, "|---|---|---|---|---|---|", *(_score(one) for one in results), ""]
+    """A row for each figure: a small picture, its verdicts, what was measured and what the paper has, cost and command."""
+    names = ["", "figure", "verdicts", "measured here", "the paper's grid", "seeds", "cost here", "command"]
+    head = [f"| {' | '.join(names)} |", f"|{'---|' * len(names)}"]
+    return ["## Scoreboard\n", *head, *(_score(one) for one in results), ""]
 
 
 def _score(one: StudyResult) -> str:
-    counts = Counter(claim["verdict"] for claim in one.document["claims"])
-    verdicts = ", ".join(f"{counts[x]} {x}" for x in VERDICTS if counts[x])
+    """The row of a figure in the scoreboard."""
+    by_verdict = {x: [claim["id"] for claim in one.document["claims"] if claim["verdict"] == x] for x in VERDICTS}
     picture = (one.folder / "figure.png").relative_to(_DOCS.parent)
-    small = f'<img src="../{picture}" width="180" alt="{one.document["title"]}">'
-    study = find(one.name)
-    ours = {name: x for path in one.tables.values() for name, x in _axes(tables.read(path)).items()}
-    paper: dict[str, np.ndarray] = {}
-    if isinstance(study.data, TrainedData):
-        rows = [index.settings(to_json(run)) for run in study.data.runs("paper")]
-        paper = _axes({name: np.array([row.get(name) for row in rows]) for name in rows[0]})
-    else:
-        paper = ours = {}
-    cells = [small, f"[{one.name}](#{one.name}): {one.document['title']}", verdicts]
-    cells += [
-        _grid(ours, paper),
-        _grid(paper, ours),
-        one.cost or ("" if isinstance(study.data, TrainedData) else "seconds"),
+    cells = [
+        f'<img src="../{picture}" width="180" alt="{one.document["title"]}">',
+        f"[{one.name}](#{one.name}): {one.document['title']}",
+        "<br>".join(f"{verdict}: {', '.join(ids)}" for verdict, ids in by_verdict.items() if ids),
+        *_grids(one),
+        one.cost or _rows_cost(one),
+        f"`daybreak reproduce {one.name}`",
     ]
     return f"| {' | '.join(cells)} |"
+
+
+def _grids(one: StudyResult) -> tuple[str, str, str]:
+    """What was measured, what the paper measured, and the seeds of both."""
+    measured = [tables.read(path) for path in one.tables.values()]
+    axes = [_axes(x) for x in measured]
+    ours = {name: np.unique(np.concatenate([x[name] for x in axes if name in x])) for x in axes for name in x}
+    study, of_paper = find(one.name), one.name.startswith(_OF_PAPERS)
+    if not isinstance(study.data, TrainedData):  # mathematics, at the paper's own sizes
+        return _grid(ours) or "the paper's", "the same" if of_paper else _NO_PAPER, ""
+    rows = [index.settings(to_json(run)) for run in study.data.runs("paper")]
+    paper = _axes({name: np.array([row.get(name) for row in rows]) for name in rows[0]})
+    if not of_paper:
+        return _grid(ours), _NO_PAPER, _seeds(measured)
+    here, there = _grid(ours, paper), _grid(paper, ours)
+    theirs = paper["seed"].size if study.paper == "emergence" else 1  # paper B shows single runs
+    if not here and not there:
+        here, there = "one setting", "the same"
+    return here, there, f"{_seeds(measured)} here, {theirs} in the paper"
+
+
+def _seeds(measured: list[Table]) -> str:
+    """How many seeds a configuration has."""
+    for table in measured:
+        if "configuration" in table:
+            counts = np.unique(table["configuration"], return_counts=True)[1]
+            return f"{counts.min()}" if counts.min() == counts.max() else f"{counts.min()} to {counts.max()}"
+    return f"{max(np.unique(table['seed']).size for table in measured if 'seed' in table)}"
+
+
+def _rows_cost(one: StudyResult) -> str:
+    """What is known of a figure whose training time was not kept."""
+    if not isinstance(find(one.name).data, TrainedData):
+        return "seconds"
+    plateaus = one.tables.get("plateaus")
+    return f"{tables.read(plateaus)['plateau'].size} runs, their time was not kept" if plateaus else ""
 
 
 def _axes(columns: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
@@ -223,16 +260,20 @@ def _axes(columns: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
     return {name: np.unique(named[name]) for name in _AXES if name in named and named[name].dtype.kind in "iufbU"}
 
 
-def _grid(axes: dict[str, np.ndarray], others: dict[str, np.ndarray]) -> str:
-    """Values of settings that a grid varies or that differ from those of another grid, and the number of seeds."""
+def _grid(axes: dict[str, np.ndarray], others: dict[str, np.ndarray] | None = None) -> str:
+    """Values of settings; if there is another grid, of those that this one varies or that differ from it."""
     varied = [
-        x for x in axes if x != "seed" and (axes[x].size > 1 or not np.array_equal(axes[x], others.get(x, axes[x])))
+        x
+        for x in axes
+        if x != "seed" and (others is None or axes[x].size > 1 or not np.array_equal(axes[x], others.get(x, axes[x])))
     ]
-    parts = [
-        f"{name} {', '.join(f'{x:g}' if isinstance(x, float) else str(x) for x in axes[name].tolist())}"
-        for name in varied
-    ]
-    return "; ".join([*parts, *([f"{axes['seed'].size} seeds"] if "seed" in axes else [])])
+    return "; ".join(f"{name} {_values(axes[name].tolist())}" for name in varied)
+
+
+def _values(values: list) -> str:
+    """Values of a setting; of many, the ends and how many."""
+    shown = [f"{x:g}" if isinstance(x, float) else str(x) for x in values]
+    return ", ".join(shown) if len(shown) <= _MOST_VALUES else f"{shown[0]} to {shown[-1]} ({len(shown)} values)"
 
 
 def _figure(one: StudyResult) -> str:

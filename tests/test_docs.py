@@ -34,6 +34,22 @@ def test_generated_pages_are_up_to_date(name: str) -> None:
     assert (ROOT / "docs" / name).read_text() == GENERATE.PAGES[name](), "run 'make docs'"
 
 
+def test_the_scoreboard_has_grid_seeds_cost_and_command_of_each_figure() -> None:
+    """Of the committed results: a trained figure of paper A, one by mathematics alone, one of paper B, and one of our own."""
+    page = (ROOT / "docs" / "gallery.md").read_text()
+    rows = {x[1]: x[2].split(" | ") for x in re.finditer(r"^\| <img [^|]+ \| \[([\w-]+)\](.+) \|$", page, re.MULTILINE)}
+    assert rows.keys() == {one.name for one in GENERATE.read_all(ROOT / "results")}
+    assert all(row[-1] == f"`daybreak reproduce {name}`" for name, row in rows.items())
+    _, verdicts, here, there, seeds, cost, _ = rows["fig5"]
+    assert "A5-p" in verdicts
+    assert "N 12; V 64" in here and "N 32; V 256" in there
+    assert seeds == "3 here, 3 in the paper"
+    assert re.fullmatch(r"27 runs, [\d.]+ hours of one worker by the clock", cost)
+    assert rows["fig1c"][3:6] == ["the same", "", "seconds"]
+    assert rows["b-fig1"][4].endswith("1 in the paper")
+    assert rows["schedules"][3] == "none: a study of ours"
+
+
 @pytest.mark.parametrize("package", python.PACKAGES)
 def test_every_public_name_is_in_the_reference(package: str) -> None:
     module = importlib.import_module(f"daybreak.{package}")

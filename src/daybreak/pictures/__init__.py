@@ -13,10 +13,13 @@ from daybreak.pictures.style import MARKERS as MARKERS
 from daybreak.pictures.style import NEUTRAL as NEUTRAL
 from daybreak.pictures.style import OURS as OURS
 from daybreak.pictures.style import PAPER as PAPER
+from daybreak.pictures.style import caption as caption
 from daybreak.pictures.style import logarithmic as logarithmic
 from daybreak.pictures.style import look as look
 from daybreak.pictures.style import panels as panels
+from daybreak.pictures.style import plain_numbers as plain_numbers
 from daybreak.pictures.style import save as save
 from daybreak.pictures.style import shades as shades
+from daybreak.pictures.trained import BANDS as BANDS
 from daybreak.pictures.trained import curve_panel as curve_panel
 from daybreak.pictures.trained import plateau_panel as plateau_panel

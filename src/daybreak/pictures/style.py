@@ -1,8 +1,10 @@
 """The look of every picture: colour-blind safe, legible in print, no display needed."""
 
+import textwrap
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
+from typing import final
 
 import matplotlib
 import numpy as np
@@ -10,7 +12,7 @@ from matplotlib.axes import Axes
 from matplotlib.axis import Axis
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
+from matplotlib.ticker import FuncFormatter, Locator, MaxNLocator, NullLocator
 
 from daybreak._types import ArrayLike
 
@@ -20,6 +22,7 @@ PAPER = "#D55E00"
 NEUTRAL = "#5A5A5A"
 MARKERS = "osD^vP*X"
 
+_CHARACTERS = 18  # of a caption on an inch
 _NAMES_APART = 0.06  # of the axis: the least distance between the names of two values
 
 _LOOK = {
@@ -72,10 +75,39 @@ def logarithmic(ax: Axes, values: ArrayLike, *, label: str) -> None:
 
 
 def plain_numbers(axis: Axis) -> None:
-    """Name 1, 2 and 5 of each decade of a logarithmic axis, in plain numbers; the names of all digits would overlap."""
-    axis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    """Name a few round numbers of a logarithmic axis, in plain digits; the names of all digits would overlap."""
+    axis.set_major_locator(_RoundNumbers())
     axis.set_minor_locator(NullLocator())
     axis.set_major_formatter(FuncFormatter(lambda x, _: f"{x:,.6g}"))
+
+
+@final
+class _RoundNumbers(Locator):
+    """Few round numbers on a logarithmic axis: powers of ten, then also 3, or 2 and 5, or more, as far as the axis is short."""
+
+    _FEWEST = 4
+    _DIGITS = ((1,), (1, 3), (1, 2, 5), (1, 1.5, 2, 3, 5, 7), (1, 1.2, 1.4, 1.6, 1.8, 2, 2.5, 3, 3.5, 4, 5, 6, 7, 8, 9))
+
+    def __call__(self) -> Sequence[float]:
+        assert self.axis is not None  # noqa: S101
+        return self.tick_values(*sorted(self.axis.get_view_interval()))
+
+    def tick_values(self, vmin: float, vmax: float) -> Sequence[float]:
+        if not 0 < vmin < vmax:
+            return []
+        decades = 10.0 ** np.arange(np.floor(np.log10(vmin)), np.ceil(np.log10(vmax)) + 1)
+        for digits in self._DIGITS:
+            ticks = np.outer(decades, digits).ravel()
+            shown = ticks[(vmin <= ticks) & (ticks <= vmax)]
+            if shown.size >= self._FEWEST:
+                return shown.tolist()
+        return [float(x) for x in MaxNLocator(self._FEWEST).tick_values(vmin, vmax) if vmin <= x <= vmax]
+
+
+def caption(figure: Figure, text: str) -> None:
+    """Small text below the panels: what was measured, and what bands are."""
+    width = int(_CHARACTERS * figure.get_figwidth())
+    figure.supxlabel("\n".join(textwrap.wrap(text, width)), x=0.01, ha="left", fontsize=7.5, color=NEUTRAL)
 
 
 def shades(count: int) -> list[tuple[float, float, float, float]]:

@@ -23,6 +23,7 @@ from daybreak.studies.emergence import (
     fig15,
     fig16,
     fig17,
+    placement,
     schedules,
 )
 
@@ -31,5 +32,6 @@ _FIGURES = (
     *(fig11, fig12, fig13, fig14, fig15, fig16, fig17),
     best_repetition,
     schedules,
+    placement,
 )
 STUDIES = tuple(module.STUDY for module in _FIGURES)

@@ -80,6 +80,8 @@ def _draw(tables: Tables, findings: Findings):
     ax.axhline(0.1, color=pictures.NEUTRAL, lw=0.8, ls=":")
     ax.axhline(0.5, color=pictures.NEUTRAL, lw=0.8, ls=":")
     ax.set(ylabel="clean loss", ylim=(0, 0.8))
+    grid = _trained.grid_of(tables["plateaus"], "T", "d")
+    pictures.caption(figure, f"{grid}. A line for each run. Dotted: 0.5, and 0.1, which ends the plateau.")
     return figure
 
 

@@ -10,6 +10,8 @@ plateau is over at half of that level. Factors are over pairs of equal seed, wit
 Runs that do not reach d = 128 do not decide them: the verdict is *outside*.
 """
 
+from itertools import product
+
 import numpy as np
 
 from daybreak import pictures
@@ -114,12 +116,14 @@ def _judge(tables: Tables) -> Findings:
 
 def _draw(tables: Tables, findings: Findings):
     curves = tables["curves"]
-    where = f"T = {curves['T'][0]:g}, d = {curves['d'].max():g}"
-    shown = {name: column[curves["d"] == curves["d"].max()] for name, column in curves.items()}
-    figure, axes = pictures.panels([f"on data with repetition, {where}", "on clean data"], width=4.8, height=3.2)
-    for ax, name in zip(axes, ("train_loss", "clean_loss"), strict=True):
-        pictures.curve_panel(ax, shown, y=name, series="p")
+    sizes = np.unique(curves["d"])
+    lines = {"train_loss": "on data with repetition", "clean_loss": "on clean data"}  # top and bottom, as in the paper
+    titles = [f"{text}, d = {d:g}" for text in lines.values() for d in sizes]
+    figure, axes = pictures.panels(titles, width=5.2, height=2.8, columns=sizes.size)
+    for ax, (name, d) in zip(axes, product(lines, sizes), strict=True):
+        pictures.curve_panel(ax, select(curves, curves["d"] == d), y=name, series="p")
         ax.set(ylabel="loss", ylim=(0, 0.8))
+    pictures.caption(figure, f"{_trained.grid_of(tables['plateaus'], 'T', 'd', 'p')}. A line for each run.")
     return figure
 
 

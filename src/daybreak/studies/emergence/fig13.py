@@ -94,16 +94,21 @@ def _judge(tables: Tables) -> Findings:
 
 def _draw(tables: Tables, findings: Findings):
     runs = tables["plateaus"]
-    lines = {"law": findings.laws["plateau"].predict, "paper": _trained.published(13)[0].predict}
     usual = {name: _most_frequent(runs[name]) for name in ("layers", "heads")}
-    least = select(
-        runs, (runs["d"] == runs["d"].min()) & np.isin(runs["T"], runs["T"][runs["layers"] != usual["layers"]])
-    )
-    pairs = (("layers", "heads"), ("heads", "layers"))
-    titles = [f"{name}, d = {least['d'][0]:g}, {usual[other]} {other}" for name, other in pairs]
-    figure, axes = pictures.panels(titles, width=4.6, height=3.2)
-    for ax, (name, other) in zip(axes, pairs, strict=True):
-        pictures.plateau_panel(ax, select(least, least[other] == usual[other]), x=name, series="T", **lines)
+    by_size = select(runs, (runs["layers"] == usual["layers"]) & (runs["heads"] == usual["heads"]))
+    other = runs["layers"] != usual["layers"]  # layers and heads are varied at one size
+    by_network = select(runs, (runs["T"] == runs["T"][other][0]) & (runs["d"] == runs["d"][other][0]))
+    where = f"T = {by_network['T'][0]:g}, d = {by_network['d'][0]:g}"
+    titles = [f"{usual['layers']} layers, {usual['heads']} heads", f"layers, {where}", f"heads, {where}"]
+    figure, axes = pictures.panels(titles, width=4.4, height=3.2)
+    for ax, part, x, series in (
+        (axes[0], by_size, "d", "T"),
+        (axes[1], by_network, "layers", "heads"),
+        (axes[2], by_network, "heads", "layers"),
+    ):
+        law, paper = findings.laws["plateau"], _trained.published(13)[0].predict
+        pictures.plateau_panel(ax, part, x=x, series=series, law=law, paper=paper)
+    pictures.caption(figure, f"{_trained.grid_of(runs, 'T', 'd', 'layers', 'heads')}. {pictures.BANDS}")
     return figure
 
 

@@ -114,9 +114,10 @@ def _draw(tables: Tables, findings: Findings):
     figure, axes = pictures.panels([f"{x} position" for x in _VARIANTS], width=4.4, height=3.2)
     for ax, name, paper in zip(axes, _VARIANTS, _trained.published(14), strict=True):
         pictures.plateau_panel(
-            ax, _variant(runs, name), x="d", series="T", law=findings.laws[name].predict, paper=paper.predict
+            ax, _variant(runs, name), x="d", series="T", law=findings.laws[name], paper=paper.predict
         )
         ax.set_ylim(0.7 * np.min(runs["plateau"]), 1.4 * np.max(runs["plateau"]))
+    pictures.caption(figure, f"{_trained.grid_of(runs, 'T', 'd')}. {pictures.BANDS}")
     return figure
 
 

@@ -125,9 +125,10 @@ def _draw(tables: Tables, findings: Findings):
     figure, axes = pictures.panels([f"{x}, one layer, one head" for x in names.values()], width=4.6, height=3.2)
     for ax, name in zip(axes, names, strict=True):
         pictures.plateau_panel(
-            ax, _of(runs, name), x="d", series="T", law=findings.laws[name].predict, paper=papers[name].predict
+            ax, _of(runs, name), x="d", series="T", law=findings.laws[name], paper=papers[name].predict
         )
         ax.set_ylim(0.7 * np.min(runs["plateau"]), 1.4 * np.max(runs["plateau"]))
+    pictures.caption(figure, f"{_trained.grid_of(runs, 'T', 'd')}. {pictures.BANDS}")
     return figure
 
 

@@ -32,7 +32,7 @@ def _judge(tables: Tables) -> Findings:
 
 
 def _draw(tables: Tables, findings: Findings):
-    return fig5.draw(tables["curves"], "train_accuracy")
+    return fig5.draw(tables, "train_accuracy")
 
 
 STUDY = Study(

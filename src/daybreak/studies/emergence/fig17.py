@@ -114,13 +114,15 @@ def _judge(tables: Tables) -> Findings:
 
 def _draw(tables: Tables, findings: Findings):
     curves, rises = tables["curves"], tables["rises"]
-    V = rises["V"].max()
-    first = select(curves, (curves["V"] == V) & (curves["seed"] == 0))
-    where = f"N = {rises['N'][0]}, V = {V}, one seed"
-    figure, axes = pictures.panels(
-        [f"clean accuracy, {where}", "value to its key", "query to the answer's value"], width=4.0
-    )
-    axes[0].plot(first["step"], first["clean_accuracy"], color=pictures.OURS)
+    V, seed = rises["V"].max(), curves["seed"].min()
+    at_V = select(curves, curves["V"] == V)
+    first = select(at_V, at_V["seed"] == seed)
+    titles = ["clean accuracy", "attention, value to its key", "attention, query to the answer's value"]
+    figure, axes = pictures.panels(titles, width=4.0)
+    for other in np.unique(at_V["seed"]):
+        one = select(at_V, at_V["seed"] == other)
+        width, alpha = (1.6, 1.0) if other == seed else (0.8, 0.5)
+        axes[0].plot(one["step"], one["clean_accuracy"], color=pictures.OURS, lw=width, alpha=alpha)
     for ax, name in zip(axes[1:], ("value_to_key", "attention"), strict=True):
         columns = sorted(x for x in first if x.startswith(f"{name}_"))
         layers = sorted({x.split("_")[-2] for x in columns})
@@ -132,6 +134,8 @@ def _draw(tables: Tables, findings: Findings):
         ax.legend()
     for ax in axes:
         ax.set(xlabel="step", ylim=(0, 1.03), xlim=(0, None))
+    where = f"N = {rises['N'][0]}, V = {V}, {np.unique(at_V['seed']).size} seeds"
+    pictures.caption(figure, f"{where}. Attention of the seed with the bold accuracy, a line for each head.")
     return figure
 
 

@@ -154,12 +154,13 @@ def _draw(tables: Tables, findings: Findings):
         f"copies B, T = {T:g}, data like those of training",
     ]
     figure, axes = pictures.panels(titles, width=4.4, height=3.2)
-    pictures.plateau_panel(axes[0], alone, x="d", series="T", law=findings.laws["plateau"].predict, paper=paper)
+    pictures.plateau_panel(axes[0], alone, x="d", series="T", law=findings.laws["plateau"], paper=paper)
     for ax, name, runs in zip(
         axes[1:], ("clean", "training"), (clean, _trained.with_plateaus_at(clean, "train")), strict=True
     ):
-        law = findings.laws[f"with B, {name} data"].predict
+        law = findings.laws[f"with B, {name} data"]
         pictures.plateau_panel(ax, select(runs, runs["T"] == T), x="d", series="B", law=law, paper=paper)
+    pictures.caption(figure, f"{_trained.grid_of(clean, 'T', 'd', 'B')}. {pictures.BANDS}")
     return figure
 
 

@@ -125,6 +125,7 @@ def _draw(tables: Tables, findings: Findings):
         means = [_trained.geometric_mean(runs, (runs["d"] == d) & (runs["p"] == p)) for d in sizes]
         ax.plot(sizes, means, ":", color=colour, lw=1)
     ax.set(ylabel=f"steps until {_FRACTION:g} of the plateau's height")
+    pictures.caption(figure, f"{_trained.grid_of(runs, 'T', 'd', 'p')}. Dotted lines: means over seeds.")
     return figure
 
 

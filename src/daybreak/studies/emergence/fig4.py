@@ -139,7 +139,7 @@ def _flat(runs: Table) -> dict[float, float]:
 
 def _draw(tables: Tables, findings: Findings):
     curves, by_level = tables["curves"], _by_level(tables["plateaus"])
-    V = np.unique(curves["V"])[0]
+    V = _with_most_pairs(curves)
     shown = select(curves, (curves["V"] == V) & (curves["learning_rate"] == curves["learning_rate"].max()))
     titles = [f"accuracy, V = {V:g}", f"loss, V = {V:g}", "plateau, level above the guess", "plateau, level 5 %"]
     figure, axes = pictures.panels(titles, width=4.6, height=3.2, columns=2)
@@ -148,8 +148,15 @@ def _draw(tables: Tables, findings: Findings):
         ax.set(ylabel=name.replace("_", " "), ylim=(0, None))
     paper = _trained.published(4)[0].predict
     for ax, (name, runs) in zip(axes[2:], by_level.items(), strict=True):
-        pictures.plateau_panel(ax, runs, x="V", series="N", law=findings.laws[name].predict, paper=paper)
+        pictures.plateau_panel(ax, runs, x="V", series="N", law=findings.laws[name], paper=paper)
+    grid = _trained.grid_of(by_level["above the guess"], "N", "V")
+    pictures.caption(figure, f"{grid}; the paper's law is for its level of 5 %. {pictures.BANDS}")
     return figure
+
+
+def _with_most_pairs(curves: Table) -> float:
+    """The number of tokens that was trained with the most numbers of pairs; of several, the largest."""
+    return max(np.unique(curves["V"]).tolist(), key=lambda V: (np.unique(curves["N"][curves["V"] == V]).size, V))
 
 
 STUDY = Study(

@@ -147,20 +147,20 @@ def _judge(tables: Tables) -> Findings:
 
 
 def _draw(tables: Tables, findings: Findings):
-    return draw(tables["curves"], "clean_accuracy")
+    return draw(tables, "clean_accuracy")
 
 
-def draw(curves: Table, name: str):
+def draw(tables: Tables, name: str):
     """An accuracy over the steps of training, by B and by p."""
-    where = f"N = {curves['N'][0]:g}, V = {curves['V'][0]:g}"
-    figure, axes = pictures.panels(
-        [f"in-context repetition, {where}", "cross-sample repetition"], width=4.8, height=3.2
-    )
+    curves = tables["curves"]
+    figure, axes = pictures.panels(["in-context repetition B", "cross-sample repetition p"], width=4.8, height=3.2)
     pictures.curve_panel(axes[0], select(curves, curves["p"] == 0), y=name, series="B")
     pictures.curve_panel(axes[1], select(curves, curves["B"] == 1), y=name, series="p")
     for ax in axes:
         ax.axhline(1 / curves["N"][0], color=pictures.NEUTRAL, lw=0.8, ls=":")
         ax.set(ylabel=name.replace("_", " "), ylim=(0, 1.03))
+    grid = _trained.grid_of(tables["plateaus"], "N", "V", "B", "p")
+    pictures.caption(figure, f"{grid}. A line for each run. Dotted: the guess 1/N.")
     return figure
 
 
