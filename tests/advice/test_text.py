@@ -90,7 +90,8 @@ def test_the_command_says_it(tmp_path: Path, capsys) -> None:
     shown = capsys.readouterr().out
     for words in (
         "An induction head, if half",
-        "0 of 5 runs in 8,000 steps",
+        "emerged in 8,000",
+        "0 of 5",
         "→ adaptive, q = 0.5",
         "Next: daybreak train text",
         "Note:",

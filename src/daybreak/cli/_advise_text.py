@@ -26,7 +26,7 @@ def show(console: Console, advice: "TextAdvice") -> None:
         *(f"This extrapolates: {x}." for x in expected.beyond),
     ]
     _print(console, lines)
-    columns = ["repetition", "steps", "emerged", "loss on plain text, against none"]
+    columns = ["repetition", "steps", f"emerged in {advice.budget:,}", "loss, against none"]
     rows = [_row(advice, arm) for arm in advice.arms]
     console.print()
     console.print(table("", columns, rows), highlight=False)
@@ -44,7 +44,7 @@ def _row(advice: "TextAdvice", arm: "Arm") -> tuple[str, ...]:
     return (
         arm.name if arm is not advice.recommended else f"→ {arm.name}",
         "" if steps is None else f"{steps:,.0f}",
-        f"{arm.emerged} of {arm.runs} runs in {advice.budget:,} steps",
+        f"{arm.emerged} of {arm.runs}",
         "" if arm.price is None else str(arm.price),
     )
 

@@ -8,7 +8,48 @@ from scipy import stats
 
 from daybreak._types import Bools
 from daybreak.measure import Interval
+from daybreak.studies import _verdicts
 from daybreak.studies._study import Table
+
+
+@final
+@dataclass(frozen=True)
+class Factor:
+    """How many times faster runs emerge than others, over pairs of equal seed.
+
+    Args:
+        value: ratio of the geometric means.
+        interval: 95 %, by Student's t on the logs of the ratios; None for a single pair, and for a bound.
+        sign: `<` if a fast run was censored, so that the factor is smaller; `>` if a slow one was; otherwise empty.
+    """
+
+    value: float
+    interval: Interval | None
+    sign: str
+
+    def __str__(self) -> str:
+        between = "" if self.interval is None else f" {_verdicts.format_interval(self.interval)}"
+        return f"{f'{self.sign} ' if self.sign else ''}{self.value:.2f}{between}"
+
+    @property
+    def range(self) -> Interval:
+        """Between which values it lies, as far as is known."""
+        low = 0.0 if self.interval is None and self.sign != ">" else self.value
+        high = np.inf if self.interval is None and self.sign != "<" else self.value
+        return self.interval or Interval(low, high)
+
+
+def paired_factor(table: Table, slow: Bools, fast: Bools) -> Factor:
+    """The factor between two groups of runs; only seeds that both have count."""
+    seeds = np.intersect1d(table["seed"][slow], table["seed"][fast])
+    rows = [np.array([np.flatnonzero(group & (table["seed"] == seed))[0] for seed in seeds]) for group in (slow, fast)]
+    logs = np.log(table["plateau"][rows[0]]) - np.log(table["plateau"][rows[1]])
+    late, early = (bool(table["censored"][x].any()) for x in rows)
+    value = float(np.exp(logs.mean()))
+    if late or early or logs.size < 2:
+        return Factor(value, None, "<" if early else ">" if late else "")
+    margin = stats.t.ppf(0.975, logs.size - 1) * logs.std(ddof=1) / np.sqrt(logs.size)
+    return Factor(value, Interval(*(float(np.exp(logs.mean() + x)) for x in (-margin, margin))), "")
 
 
 @final

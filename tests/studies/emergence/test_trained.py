@@ -9,7 +9,7 @@ import pytest
 from daybreak import measure, studies
 from daybreak.lab import Lab, Saved
 from daybreak.measure import Interval
-from daybreak.studies import Claim, TrainedData
+from daybreak.studies import Claim, TrainedData, _pairs, _runs, _verdicts
 from daybreak.studies.emergence import _trained
 from daybreak.training import Record, Run, Stop
 from tests.lab import made
@@ -31,7 +31,7 @@ def test_rows_are_runs_and_those_that_diverged_are_left_out(tmp_path: Path) -> N
         made.record(300, outcome="diverged"),
     ]
     saved = _saved(tmp_path, runs, records)
-    table = _trained.plateaus(saved, ("T", "d", "position"))
+    table = _runs.plateaus(saved, ("T", "d", "position"))
     assert table["T"].tolist() == [64, 64, 32]
     assert table["seed"].tolist() == [0, 1, 0]
     assert table["position"].tolist() == ["random"] * 3
@@ -39,9 +39,9 @@ def test_rows_are_runs_and_those_that_diverged_are_left_out(tmp_path: Path) -> N
     assert table["plateau"][1] - table["plateau"][0] == pytest.approx(100, abs=1)
     assert table["plateau"][2] == 780
     assert table["configuration"][0] == table["configuration"][1] != table["configuration"][2]
-    half = _trained.plateau_columns_at(saved, "clean_loss", lambda _: 0.5, "half")
+    half = _runs.plateau_columns_at(saved, "clean_loss", lambda _: 0.5, "half")
     assert half["plateau_half"][:2].tolist() == pytest.approx([300, 400], abs=0.1)
-    assert _trained.with_plateaus_at(table | half, "half")["plateau"][0] == half["plateau_half"][0]
+    assert _runs.with_plateaus_at(table | half, "half")["plateau"][0] == half["plateau_half"][0]
 
 
 def test_a_level_relative_to_the_plateau_of_the_run_itself(tmp_path: Path) -> None:
@@ -49,16 +49,16 @@ def test_a_level_relative_to_the_plateau_of_the_run_itself(tmp_path: Path) -> No
     low = made.record(300)
     high = Record(low.steps, low.curves | {"clean_loss": 1.4 * low.curves["clean_loss"]}, low.outcome)
     saved = _saved(tmp_path, [made.run(0), made.run(1)], [low, high])
-    assert _trained.plateau_height(saved[1]) == pytest.approx(1.4 * _trained.plateau_height(saved[0]), rel=0.01)
-    own = _trained.plateau_columns_at(saved, "clean_loss", _trained.own_level(0.8), "own")["plateau_own"]
-    fixed = _trained.plateau_columns_at(saved, "clean_loss", lambda _: 0.4, "fixed")["plateau_fixed"]
+    assert _runs.plateau_height(saved[1]) == pytest.approx(1.4 * _runs.plateau_height(saved[0]), rel=0.01)
+    own = _runs.plateau_columns_at(saved, "clean_loss", _runs.own_level(0.8), "own")["plateau_own"]
+    fixed = _runs.plateau_columns_at(saved, "clean_loss", lambda _: 0.4, "fixed")["plateau_fixed"]
     assert own[1] == pytest.approx(own[0], rel=0.002)
     assert fixed[1] > 1.005 * fixed[0]
 
 
 def test_curves_are_thinned_and_spread(tmp_path: Path) -> None:
     saved = _saved(tmp_path, [made.run(0), made.run(1)], [made.record(9000, count=1001), made.record(count=21)])
-    table = _trained.curve_table(saved, ("T",), ("clean_loss", "attention"))
+    table = _runs.curve_table(saved, ("T",), ("clean_loss", "attention"))
     first = table["seed"] == 0
     assert first.sum() == 100
     assert (~first).sum() == 21
@@ -72,7 +72,7 @@ def test_the_learning_rate_with_the_shorter_plateaus_is_kept_for_each_setting() 
         "learning_rate": np.array([1e-4, 1e-4, 3e-4, 3e-4, 1e-4, 3e-4]),
         "plateau": np.array([100.0, 120.0, 90.0, 140.0, 300.0, 200.0]),
     }
-    assert _trained.at_best_learning_rate(table, ("d",))["plateau"].tolist() == [100.0, 120.0, 200.0]
+    assert _runs.at_best_learning_rate(table, ("d",))["plateau"].tolist() == [100.0, 120.0, 200.0]
 
 
 def test_intervals_of_sums_and_differences() -> None:
@@ -83,27 +83,27 @@ def test_intervals_of_sums_and_differences() -> None:
         for C, b in ((2, 0.8), (9, 0.3))
     ]
     first, second = (measure.fit_law("C * d**a * T**b", x) for x in tables)
-    both = _trained.interval_of_sum(first, {"a": 1, "b": 1})
+    both = _verdicts.interval_of_sum(first, {"a": 1, "b": 1})
     assert both.low < 2.1 < both.high
-    alone = _trained.interval_of_sum(first, {"a": 1})
+    alone = _verdicts.interval_of_sum(first, {"a": 1})
     assert alone == pytest.approx(first.intervals["a"])
-    gap = _trained.interval_of_difference(first, second, "b")
+    gap = _verdicts.interval_of_difference(first, second, "b")
     assert gap.low < 0.5 < gap.high
     assert gap.high - gap.low < 0.2
 
 
 def test_verdicts_by_intervals() -> None:
-    assert _trained.verdict_above(Interval(0.1, 0.3)) == "holds"
-    assert _trained.verdict_above(Interval(-0.1, 0.3)) == "undecided"
-    assert _trained.verdict_above(Interval(0.1, 0.3), 0.5) == "fails"
-    assert _trained.all_of(["holds", "undecided"]) == "undecided"
-    assert _trained.all_of(["holds", "undecided", "fails"]) == "fails"
-    assert _trained.all_of(["holds", "undecided", "outside"]) == "outside"
-    assert _trained.all_of(["outside", "fails"]) == "fails"
-    assert _trained.all_of(["holds", "holds"]) == "holds"
+    assert _verdicts.verdict_above(Interval(0.1, 0.3)) == "holds"
+    assert _verdicts.verdict_above(Interval(-0.1, 0.3)) == "undecided"
+    assert _verdicts.verdict_above(Interval(0.1, 0.3), 0.5) == "fails"
+    assert _verdicts.all_of(["holds", "undecided"]) == "undecided"
+    assert _verdicts.all_of(["holds", "undecided", "fails"]) == "fails"
+    assert _verdicts.all_of(["holds", "undecided", "outside"]) == "outside"
+    assert _verdicts.all_of(["outside", "fails"]) == "fails"
+    assert _verdicts.all_of(["holds", "holds"]) == "holds"
 
 
-def _pairs(slow: list[float], fast: list[float], censored: list[int] | None = None) -> _trained.Factor:
+def _paired(slow: list[float], fast: list[float], censored: list[int] | None = None) -> _pairs.Factor:
     """The factor between runs of equal seeds; `censored` are numbers of rows, the slow ones first."""
     count = len(slow)
     table = {
@@ -112,19 +112,19 @@ def _pairs(slow: list[float], fast: list[float], censored: list[int] | None = No
         "censored": np.isin(np.arange(count + len(fast)), censored or []),
     }
     first = np.arange(count + len(fast)) < count
-    return _trained.paired_factor(table, first, ~first)
+    return _pairs.paired_factor(table, first, ~first)
 
 
 def test_a_factor_is_paired_by_seed_and_a_censored_run_makes_it_a_bound() -> None:
-    exact = _pairs([100, 400], [50, 200])  # seeds differ by a factor 4, pairs by none
+    exact = _paired([100, 400], [50, 200])  # seeds differ by a factor 4, pairs by none
     assert exact.value == pytest.approx(2) and exact.range == pytest.approx((2, 2))
-    wide = _pairs([100, 100, 100], [40, 50, 60])
+    wide = _paired([100, 100, 100], [40, 50, 60])
     assert wide.range.low < wide.value < wide.range.high
-    upper = _pairs([100, 100], [50, 50], [3])
+    upper = _paired([100, 100], [50, 50], [3])
     assert str(upper) == "< 2.00" and upper.range == Interval(0.0, upper.value)
-    lower = _pairs([100, 100], [50, 50], [0])
+    lower = _paired([100, 100], [50, 50], [0])
     assert str(lower) == "> 2.00" and lower.range == Interval(lower.value, np.inf)
-    assert _pairs([100, 100, 7], [50, 50]).value == pytest.approx(2), "a seed without a partner does not count"
+    assert _paired([100, 100, 7], [50, 50]).value == pytest.approx(2), "a seed without a partner does not count"
 
 
 @pytest.mark.parametrize(
@@ -145,7 +145,7 @@ def test_recall_is_judged_from_eight_pairs_on_with_one_copy(runs: Any, verdict: 
 
 @pytest.mark.parametrize(("name", "other"), [("fig11", "fig3"), ("fig12", "fig3-right"), ("fig17", "fig5")])
 def test_figures_share_runs(name: str, other: str) -> None:
-    assert {run.id for run in _runs(name, "laptop")} <= {run.id for run in _runs(other, "laptop")}
+    assert {run.id for run in _planned(name, "laptop")} <= {run.id for run in _planned(other, "laptop")}
 
 
 def test_laptop_scale_is_the_papers_architecture_optimizer_and_batch() -> None:
@@ -160,7 +160,7 @@ def test_laptop_scale_is_the_papers_architecture_optimizer_and_batch() -> None:
                 assert run.stop.level == (0.6 if hasattr(run.task, "N") else Stop().level)
 
 
-def _runs(name: str, scale: studies.Scale) -> list[Run]:
+def _planned(name: str, scale: studies.Scale) -> list[Run]:
     training = studies.find(name).data
     assert isinstance(training, TrainedData)
     return training.runs(scale)

@@ -7,12 +7,13 @@ import numpy as np
 
 from daybreak import measure, pictures
 from daybreak.lab import Saved
+from daybreak.studies import _runs
 from daybreak.studies._study import Claim, Findings, Study, Tables, verdict
 from daybreak.studies.emergence import _trained
 
 _HIGH = 0.9  # fraction of the height of a plateau below which it is over
 
-_SWEEPS: _trained.Sweeps = {
+_SWEEPS: _runs.Sweeps = {
     "smoke": f"{_trained.TINY}\n"
     """
 [[grid]]
@@ -38,10 +39,10 @@ task.d = [16, 32, 64, 128, 256]
 
 
 def _tables(saved: list[Saved]) -> Tables:
-    runs = _trained.plateaus(saved, ("T", "d"))
+    runs = _runs.plateaus(saved, ("T", "d"))
     return {
         "plateaus": runs | {"begun": np.array([_begun(x) for x in saved if x.result.outcome != "diverged"])},
-        "curves": _trained.curve_table(saved, ("T", "d"), ("clean_loss",)),
+        "curves": _runs.curve_table(saved, ("T", "d"), ("clean_loss",)),
     }
 
 
@@ -51,7 +52,7 @@ def _begun(saved: Saved) -> float:
     assert record is not None  # noqa: S101
     assert end is not None  # noqa: S101
     later = record.steps >= end.length / 10
-    level = _HIGH * _trained.plateau_height(saved)
+    level = _HIGH * _runs.plateau_height(saved)
     return measure.plateau(record.steps[later], record.curves["clean_loss"][later], level).length
 
 
@@ -66,7 +67,7 @@ def _judge(tables: Tables) -> Findings:
         paper="seen in the plot (T = 128)",
         ours=f"fraction of the steps to loss 0.1 that were spent on the plateau: {text}",
         verdict="undecided" if runs["censored"].any() else verdict(min(x.mean() for x in by_d.values()) >= 0.7),
-        note=f"Grid: {_trained.grid_of(runs, 'T', 'd')}. Holds if the plateau takes at least 70 % of the time on average for every d. "
+        note=f"Grid: {_runs.grid_of(runs, 'T', 'd')}. Holds if the plateau takes at least 70 % of the time on average for every d. "
         "It is over when the loss falls to nine tenths of its height, which depends on W* and so on the seed; a first version took 0.45 "
         "for all, below which some plateaus lie from the start.",
     )
@@ -80,7 +81,7 @@ def _draw(tables: Tables, findings: Findings):
     ax.axhline(0.1, color=pictures.NEUTRAL, lw=0.8, ls=":")
     ax.axhline(0.5, color=pictures.NEUTRAL, lw=0.8, ls=":")
     ax.set(ylabel="clean loss", ylim=(0, 0.8))
-    grid = _trained.grid_of(tables["plateaus"], "T", "d")
+    grid = _runs.grid_of(tables["plateaus"], "T", "d")
     pictures.caption(figure, f"{grid}. A line for each run. Dotted: 0.5, and 0.1, which ends the plateau.")
     return figure
 
@@ -90,7 +91,7 @@ STUDY = Study(
     paper="emergence",
     title="Learning curves of a Transformer",
     minutes={"smoke": 0.3, "laptop": 120, "paper": 1e4},
-    data=_trained.training(_SWEEPS, _tables),
+    data=_runs.training(_SWEEPS, _tables),
     judge=_judge,
     draw=_draw,
 )

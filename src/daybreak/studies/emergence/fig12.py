@@ -16,13 +16,14 @@ import numpy as np
 
 from daybreak import pictures
 from daybreak.lab import Saved
+from daybreak.studies import _pairs, _runs, _verdicts
 from daybreak.studies._study import Claim, Findings, Study, Table, Tables, select, stack
 from daybreak.studies.emergence import _trained, fig3_right
 
 _LEVEL = 0.8  # of the height of the plateau: there it ends
 _LATER = 0.4  # of the height: well after it
 
-_SWEEPS: _trained.Sweeps = {
+_SWEEPS: _runs.Sweeps = {
     "smoke": f"{_trained.TINY}\n"
     """
 [[grid]]
@@ -51,34 +52,34 @@ stop.level = 0.0
 
 
 def _tables(saved: list[Saved]) -> Tables:
-    rows = _trained.plateaus(saved, ("T", "d", "p"))
+    rows = _runs.plateaus(saved, ("T", "d", "p"))
     for name, curve, fraction in (
         ("own", "clean_loss", _LEVEL),
         ("later", "clean_loss", _LATER),
         ("repeated", "train_loss", _LEVEL),
     ):
-        rows |= _trained.plateau_columns_at(saved, curve, _trained.own_level(fraction), name)
-    return {"plateaus": rows, "curves": _trained.curve_table(saved, ("T", "d", "p"), ("clean_loss", "train_loss"))}
+        rows |= _runs.plateau_columns_at(saved, curve, _runs.own_level(fraction), name)
+    return {"plateaus": rows, "curves": _runs.curve_table(saved, ("T", "d", "p"), ("clean_loss", "train_loss"))}
 
 
-def _against_repeated(runs: Table, p: float) -> _trained.Factor:
+def _against_repeated(runs: Table, p: float) -> _pairs.Factor:
     """Steps on clean data over steps on repeated data, of the same runs."""
-    both = [select(_trained.with_plateaus_at(runs, x), runs["p"] == p) for x in ("own", "repeated")]
+    both = [select(_runs.with_plateaus_at(runs, x), runs["p"] == p) for x in ("own", "repeated")]
     first = np.arange(2 * both[0]["seed"].size) < both[0]["seed"].size
-    return _trained.paired_factor(stack(*both), first, ~first)
+    return _pairs.paired_factor(stack(*both), first, ~first)
 
 
-def _against_none(runs: Table, p: float) -> _trained.Factor:
+def _against_none(runs: Table, p: float) -> _pairs.Factor:
     """Steps on clean data without repetition over those with it."""
-    clean = _trained.with_plateaus_at(runs, "own")
-    return _trained.paired_factor(clean, clean["p"] == 0, clean["p"] == p)
+    clean = _runs.with_plateaus_at(runs, "own")
+    return _pairs.paired_factor(clean, clean["p"] == 0, clean["p"] == p)
 
 
-def _slower_later(runs: Table, p: float) -> _trained.Factor:
+def _slower_later(runs: Table, p: float) -> _pairs.Factor:
     """How many times longer the way from the level to half of it is than without repetition."""
     way = runs["plateau_later"] - runs["plateau_own"]
     cut = runs["censored_later"] | runs["censored_own"]
-    return _trained.paired_factor(runs | {"plateau": way, "censored": cut}, runs["p"] == p, runs["p"] == 0)
+    return _pairs.paired_factor(runs | {"plateau": way, "censored": cut}, runs["p"] == p, runs["p"] == 0)
 
 
 def _judge(tables: Tables) -> Findings:
@@ -87,7 +88,7 @@ def _judge(tables: Tables) -> Findings:
     repeated, none, later = (
         {p: factor(runs, p) for p in some} for factor in (_against_repeated, _against_none, _slower_later)
     )
-    note = f"Grid: {_trained.grid_of(runs, 'T', 'd', 'p')}. Level: {_LEVEL:g} of the height of the run's own clean plateau. Factors over "
+    note = f"Grid: {_runs.grid_of(runs, 'T', 'd', 'p')}. Level: {_LEVEL:g} of the height of the run's own clean plateau. Factors over "
     note += "pairs of equal seed, with 95 % intervals; < and > are bounds from censored runs."
     claims = (
         Claim(
@@ -99,7 +100,7 @@ def _judge(tables: Tables) -> Findings:
                 f"p {p:g}: {repeated[p]} times earlier on repeated than on clean data, there {none[p]} times earlier than without"
                 for p in some
             ),
-            verdict=_trained.all_of(_trained.verdict_above(x[p].range, 1) for x in (repeated, none) for p in some),
+            verdict=_verdicts.all_of(_verdicts.verdict_above(x[p].range, 1) for x in (repeated, none) for p in some),
             note=f"{note} Holds if for every p both intervals lie above 1, fails if one lies below.",
         ),
         Claim(
@@ -107,7 +108,7 @@ def _judge(tables: Tables) -> Findings:
             sentence="The advantage is temporary: after the plateau, learning is slower with repetition.",
             paper="stated for the theory in §2.3",
             ours="; ".join(f"p {p:g}: {x} times longer from the level to half of it" for p, x in later.items()),
-            verdict=_trained.all_of(_trained.verdict_above(x.range, 1) for x in later.values()),
+            verdict=_verdicts.all_of(_verdicts.verdict_above(x.range, 1) for x in later.values()),
             note=f"{note} Holds if for every p the interval lies above 1, fails if one lies below.",
         ),
     )
@@ -123,7 +124,7 @@ def _draw(tables: Tables, findings: Findings):
     for ax, (name, d) in zip(axes, product(lines, sizes), strict=True):
         pictures.curve_panel(ax, select(curves, curves["d"] == d), y=name, series="p")
         ax.set(ylabel="loss", ylim=(0, 0.8))
-    pictures.caption(figure, f"{_trained.grid_of(tables['plateaus'], 'T', 'd', 'p')}. A line for each run.")
+    pictures.caption(figure, f"{_runs.grid_of(tables['plateaus'], 'T', 'd', 'p')}. A line for each run.")
     return figure
 
 
@@ -132,7 +133,7 @@ STUDY = Study(
     paper="emergence",
     title="Learning curves with cross-sample repetition",
     minutes={"smoke": 0.2, "laptop": 90, "paper": 9e4},
-    data=_trained.training(_SWEEPS, _tables),
+    data=_runs.training(_SWEEPS, _tables),
     judge=_judge,
     draw=_draw,
 )

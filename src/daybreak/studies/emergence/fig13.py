@@ -12,12 +12,13 @@ import numpy as np
 
 from daybreak import pictures
 from daybreak.lab import Saved
+from daybreak.studies import _runs, _verdicts
 from daybreak.studies._study import Claim, Findings, Study, Tables, select
 from daybreak.studies.emergence import _trained, fig3
 
 _FORM = "C * d**a * T**b * layers**l * heads**h"
 
-_SWEEPS: _trained.Sweeps = {
+_SWEEPS: _runs.Sweeps = {
     "smoke": f"{_trained.TINY}{_trained.CORNER}"
     """
 [[grid]]
@@ -52,21 +53,21 @@ model.heads = [1, 2, 4, 8]
 
 
 def _tables(saved: list[Saved]) -> Tables:
-    return {"plateaus": _trained.plateaus(saved, ("T", "d", "layers", "heads"))}
+    return {"plateaus": _runs.plateaus(saved, ("T", "d", "layers", "heads"))}
 
 
 def _judge(tables: Tables) -> Findings:
     runs = tables["plateaus"]
-    law = _trained.law(_FORM, runs)
+    law = _runs.law(_FORM, runs)
     paper = _trained.published(13)[0]
-    grid = _trained.grid_of(runs, "T", "d", "layers", "heads")
+    grid = _runs.grid_of(runs, "T", "d", "layers", "heads")
     claims = (
         Claim(
             id="A13",
             sentence="Layers and heads change the plateau little: both exponents lie between −0.3 and 0.3.",
             paper=f"{paper.formula} (R² {paper.r2})",
             ours=str(law),
-            verdict=_trained.all_of(_trained.verdict_within(law.intervals[x], 0.0, 0.3) for x in "lh"),
+            verdict=_verdicts.all_of(_verdicts.verdict_within(law.intervals[x], 0.0, 0.3) for x in "lh"),
             note=f"Grid: {grid}; not every combination. Holds if the 95 % intervals of both exponents lie between −0.3 and 0.3, fails if "
             "one lies entirely outside.",
         ),
@@ -74,8 +75,8 @@ def _judge(tables: Tables) -> Findings:
             id="A13-exponents",
             sentence="The exponents of layers and heads are those of the paper.",
             paper="layers^0.06 heads^0.16",
-            ours=f"layers^{law.coefficients['l']:.2f} {_trained.format_interval(law.intervals['l'])}, "
-            f"heads^{law.coefficients['h']:.2f} {_trained.format_interval(law.intervals['h'])}",
+            ours=f"layers^{law.coefficients['l']:.2f} {_verdicts.format_interval(law.intervals['l'])}, "
+            f"heads^{law.coefficients['h']:.2f} {_verdicts.format_interval(law.intervals['h'])}",
             verdict=_trained.agrees(law, paper, {"l": "layers", "h": "heads"}, 0.1),
             note="Holds if both 95 % intervals lie within 0.1 of the paper's exponents, fails if one lies entirely outside.",
         ),
@@ -83,8 +84,8 @@ def _judge(tables: Tables) -> Findings:
             id="A13-d-T",
             sentence="With layers and heads varied, the exponents of d and T are those of the paper.",
             paper="d^1.27 T^0.70; d^1.29 T^0.80 in figure 3",
-            ours=f"d^{law.coefficients['a']:.2f} {_trained.format_interval(law.intervals['a'])}, "
-            f"T^{law.coefficients['b']:.2f} {_trained.format_interval(law.intervals['b'])}",
+            ours=f"d^{law.coefficients['a']:.2f} {_verdicts.format_interval(law.intervals['a'])}, "
+            f"T^{law.coefficients['b']:.2f} {_verdicts.format_interval(law.intervals['b'])}",
             verdict=_trained.agrees(law, paper, {"a": "d", "b": "T"}),
             note="Holds if both 95 % intervals lie within 0.2 of the paper's exponents, fails if one lies entirely outside.",
         ),
@@ -108,7 +109,7 @@ def _draw(tables: Tables, findings: Findings):
     ):
         law, paper = findings.laws["plateau"], _trained.published(13)[0].predict
         pictures.plateau_panel(ax, part, x=x, series=series, law=law, paper=paper)
-    pictures.caption(figure, f"{_trained.grid_of(runs, 'T', 'd', 'layers', 'heads')}. {pictures.BANDS}")
+    pictures.caption(figure, f"{_runs.grid_of(runs, 'T', 'd', 'layers', 'heads')}. {pictures.BANDS}")
     return figure
 
 
@@ -122,7 +123,7 @@ STUDY = Study(
     paper="emergence",
     title="Plateau against layers and heads",
     minutes={"smoke": 0.5, "laptop": 60 * fig3.HOURS, "paper": 2e6},
-    data=_trained.training(_SWEEPS, _tables),
+    data=_runs.training(_SWEEPS, _tables),
     judge=_judge,
     draw=_draw,
 )

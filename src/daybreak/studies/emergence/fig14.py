@@ -10,6 +10,7 @@ import numpy as np
 from daybreak import pictures
 from daybreak.lab import Saved
 from daybreak.measure import Law
+from daybreak.studies import _runs, _verdicts
 from daybreak.studies._study import Claim, Findings, Study, Table, Tables, select
 from daybreak.studies.emergence import _trained
 
@@ -22,7 +23,7 @@ _VARIANTS = {  # position, whether there is a feature; in the order of the paper
     "no feature, fixed": ("fixed", False),
 }
 
-_SWEEPS: _trained.Sweeps = {
+_SWEEPS: _runs.Sweeps = {
     "smoke": f"{_trained.TINY}{_trained.CORNER}{_trained.CORNER}"
     """task.position = "fixed"
 task.feature = [true, false]
@@ -56,7 +57,7 @@ task.feature = [true, false]
 
 
 def _tables(saved: list[Saved]) -> Tables:
-    return {"plateaus": _trained.plateaus(saved, ("T", "d", "position", "feature"))}
+    return {"plateaus": _runs.plateaus(saved, ("T", "d", "position", "feature"))}
 
 
 def _variant(runs: Table, name: str) -> Table:
@@ -66,18 +67,18 @@ def _variant(runs: Table, name: str) -> Table:
 
 def _judge(tables: Tables) -> Findings:
     runs = tables["plateaus"]
-    laws = {name: _trained.law(_FORM, _variant(runs, name)) for name in _VARIANTS}
+    laws = {name: _runs.law(_FORM, _variant(runs, name)) for name in _VARIANTS}
     random, fixed, bare = laws.values()
-    gaps = [_trained.interval_of_difference(random, x, "b") for x in (fixed, bare)]
-    grid = _trained.grid_of(runs, "T", "d")
+    gaps = [_verdicts.interval_of_difference(random, x, "b") for x in (fixed, bare)]
+    grid = _runs.grid_of(runs, "T", "d")
     claims = (
         Claim(
             id="A14",
             sentence="A random position raises the exponent of T over a fixed one.",
             paper="T^0.58 with random position, T^0.29 and T^0.30 with fixed ones",
-            ours=f"T^{random.coefficients['b']:.2f} with random position, larger by {_trained.format_interval(gaps[0])} than with a "
-            f"fixed one with feature and by {_trained.format_interval(gaps[1])} than without",
-            verdict=_trained.all_of(map(_trained.verdict_above, gaps)),
+            ours=f"T^{random.coefficients['b']:.2f} with random position, larger by {_verdicts.format_interval(gaps[0])} than with a "
+            f"fixed one with feature and by {_verdicts.format_interval(gaps[1])} than without",
+            verdict=_verdicts.all_of(map(_verdicts.verdict_above, gaps)),
             note=f"Grid: {grid}. Holds if both 95 % intervals of the difference lie above zero, fails if one "
             "lies below.",
         ),
@@ -86,8 +87,8 @@ def _judge(tables: Tables) -> Findings:
             sentence="With a fixed position, marking the relevant token makes little difference.",
             paper="4.20 d^1.22 T^0.29 and 4.61 d^1.21 T^0.30",
             ours=f"with the feature {fixed}; without {bare}",
-            verdict=_trained.all_of(
-                _trained.verdict_within(_trained.interval_of_difference(fixed, bare, x), 0.0, 0.15) for x in "ab"
+            verdict=_verdicts.all_of(
+                _verdicts.verdict_within(_verdicts.interval_of_difference(fixed, bare, x), 0.0, 0.15) for x in "ab"
             ),
             note="Holds if the 95 % intervals of the differences of both exponents lie within 0.15 of zero, fails if "
             "one lies entirely outside.",
@@ -104,7 +105,9 @@ def _laws_claim(laws: dict[str, Law]) -> Claim:
         sentence="The exponents of the three laws are those of the paper.",
         paper="; ".join(f"{name}: {x.formula} (R² {x.r2})" for name, x in papers.items()),
         ours="; ".join(f"{name}: {x.formula} (R² {x.r2:.3f})" for name, x in laws.items()),
-        verdict=_trained.all_of(_trained.agrees(law, papers[name], {"a": "d", "b": "T"}) for name, law in laws.items()),
+        verdict=_verdicts.all_of(
+            _trained.agrees(law, papers[name], {"a": "d", "b": "T"}) for name, law in laws.items()
+        ),
         note="Holds if the 95 % intervals of all six exponents lie within 0.2 of the paper's, fails if one lies entirely outside.",
     )
 
@@ -117,7 +120,7 @@ def _draw(tables: Tables, findings: Findings):
             ax, _variant(runs, name), x="d", series="T", law=findings.laws[name], paper=paper.predict
         )
         ax.set_ylim(0.7 * np.min(runs["plateau"]), 1.4 * np.max(runs["plateau"]))
-    pictures.caption(figure, f"{_trained.grid_of(runs, 'T', 'd')}. {pictures.BANDS}")
+    pictures.caption(figure, f"{_runs.grid_of(runs, 'T', 'd')}. {pictures.BANDS}")
     return figure
 
 
@@ -126,7 +129,7 @@ STUDY = Study(
     paper="emergence",
     title="Random and fixed positions, with and without a feature",
     minutes={"smoke": 0.6, "laptop": 60 * _HOURS, "paper": 4e5},
-    data=_trained.training(_SWEEPS, _tables),
+    data=_runs.training(_SWEEPS, _tables),
     judge=_judge,
     draw=_draw,
 )

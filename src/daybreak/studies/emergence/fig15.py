@@ -10,6 +10,7 @@ import numpy as np
 from daybreak import pictures
 from daybreak.lab import Saved
 from daybreak.lab.reading.published import Published
+from daybreak.studies import _runs, _verdicts
 from daybreak.studies._study import Claim, Findings, Study, Table, Tables, select, verdict
 from daybreak.studies.emergence import _trained
 
@@ -17,7 +18,7 @@ _FORM = "C * d**a * T**b"
 _REGIME = {"T": (16.0, 128.0), "d": (16.0, 32.0)}
 _HOURS = 4  # of two cores for the laptop grid
 
-_SWEEPS: _trained.Sweeps = {
+_SWEEPS: _runs.Sweeps = {
     "smoke": f"{_trained.TINY}{_trained.CORNER}{_trained.CORNER}"
     """optimizer.name = "sgd"
 optimizer.learning_rate = 0.05
@@ -59,7 +60,7 @@ stop.budget = "2.5 * 6.42 * d**1.44 * T**1.07"
 
 
 def _tables(saved: list[Saved]) -> Tables:
-    return {"plateaus": _trained.plateaus(saved, ("T", "d", "optimizer"))}
+    return {"plateaus": _runs.plateaus(saved, ("T", "d", "optimizer"))}
 
 
 def _of(runs: Table, optimizer: str) -> Table:
@@ -71,7 +72,7 @@ def _ratios(runs: Table) -> list[float]:
     sgd, adam = (runs["optimizer"] == name for name in ("sgd", "adam"))
     both = {*zip(runs["T"][sgd], runs["d"][sgd], strict=True)} & {*zip(runs["T"][adam], runs["d"][adam], strict=True)}
     settings = [(runs["T"] == T) & (runs["d"] == d) for T, d in both]
-    return [_trained.geometric_mean(runs, x & sgd) / _trained.geometric_mean(runs, x & adam) for x in settings]
+    return [_runs.geometric_mean(runs, x & sgd) / _runs.geometric_mean(runs, x & adam) for x in settings]
 
 
 def _papers() -> dict[str, Published]:
@@ -81,18 +82,20 @@ def _papers() -> dict[str, Published]:
 
 def _judge(tables: Tables) -> Findings:
     runs = tables["plateaus"]
-    laws = {name: _trained.law(_FORM, _of(runs, name)) for name in ("sgd", "adam")}
+    laws = {name: _runs.law(_FORM, _of(runs, name)) for name in ("sgd", "adam")}
     papers = _papers()
     ratios = _ratios(runs)
     grows = {
-        x: _trained.interval_of_difference(laws["sgd"], laws["adam"], letter) for letter, x in (("a", "d"), ("b", "T"))
+        x: _verdicts.interval_of_difference(laws["sgd"], laws["adam"], letter) for letter, x in (("a", "d"), ("b", "T"))
     }
     about_laws = Claim(
         id="A15-laws",
         sentence="The exponents of both laws are those of the paper.",
         paper="; ".join(f"{name}: {papers[name].formula} (R² {papers[name].r2})" for name in laws),
         ours="; ".join(f"{name}: {law}" for name, law in laws.items()),
-        verdict=_trained.all_of(_trained.agrees(law, papers[name], {"a": "d", "b": "T"}) for name, law in laws.items()),
+        verdict=_verdicts.all_of(
+            _trained.agrees(law, papers[name], {"a": "d", "b": "T"}) for name, law in laws.items()
+        ),
         note="Holds if the 95 % intervals of all four exponents lie within 0.2 of the paper's, fails if one lies entirely outside.",
     )
     claims = (
@@ -102,15 +105,15 @@ def _judge(tables: Tables) -> Findings:
             paper="up to almost two orders of magnitude",
             ours=f"{min(ratios):.1f} to {max(ratios):.1f} times faster",
             verdict=verdict(min(ratios) > 1),
-            note=f"Grid: {_trained.grid_of(runs, 'T', 'd')}, one layer, one head, SGD at 5e-3 and Adam at 1e-4 as in the "
+            note=f"Grid: {_runs.grid_of(runs, 'T', 'd')}, one layer, one head, SGD at 5e-3 and Adam at 1e-4 as in the "
             "paper. Means over seeds are geometric. Holds if it is earlier for every T and d.",
         ),
         Claim(
             id="A15-grows",
             sentence="The factor between SGD and Adam grows with T and with d.",
             paper="as d^0.13 T^0.50",
-            ours=f"as d^{_trained.format_interval(grows['d'])} T^{_trained.format_interval(grows['T'])}, 95 % intervals",
-            verdict=_trained.all_of(map(_trained.verdict_above, grows.values())),
+            ours=f"as d^{_verdicts.format_interval(grows['d'])} T^{_verdicts.format_interval(grows['T'])}, 95 % intervals",
+            verdict=_verdicts.all_of(map(_verdicts.verdict_above, grows.values())),
             note="Holds if both 95 % intervals of the differences of exponents lie above zero, fails if one lies below.",
         ),
         *_trained.unless_small([about_laws], runs, _REGIME, _HOURS),
@@ -128,7 +131,7 @@ def _draw(tables: Tables, findings: Findings):
             ax, _of(runs, name), x="d", series="T", law=findings.laws[name], paper=papers[name].predict
         )
         ax.set_ylim(0.7 * np.min(runs["plateau"]), 1.4 * np.max(runs["plateau"]))
-    pictures.caption(figure, f"{_trained.grid_of(runs, 'T', 'd')}. {pictures.BANDS}")
+    pictures.caption(figure, f"{_runs.grid_of(runs, 'T', 'd')}. {pictures.BANDS}")
     return figure
 
 
@@ -137,7 +140,7 @@ STUDY = Study(
     paper="emergence",
     title="SGD against Adam, one layer and one head",
     minutes={"smoke": 0.5, "laptop": 60 * _HOURS, "paper": 4e4},
-    data=_trained.training(_SWEEPS, _tables),
+    data=_runs.training(_SWEEPS, _tables),
     judge=_judge,
     draw=_draw,
 )

@@ -8,13 +8,14 @@ import numpy as np
 
 from daybreak import pictures
 from daybreak.lab import Saved, index
+from daybreak.studies import _runs
 from daybreak.studies._study import Claim, Findings, Study, Tables, select, verdict
 from daybreak.studies.emergence import _trained, fig5
 from daybreak.training import to_json
 
 _CURVES = ("clean_accuracy", "value_to_key", "attention")
 
-_SWEEPS: _trained.Sweeps = {
+_SWEEPS: _runs.Sweeps = {
     "smoke": f"{_trained.TINY}{_trained.TINY_RECALL}\ntask.N = 3\ntask.V = 24",
     "laptop": fig5.BASELINE,
     "paper": """
@@ -28,7 +29,7 @@ stop.level = 0.6
 def _tables(saved: list[Saved]) -> Tables:
     return {
         "rises": _rises(saved),
-        "curves": _trained.curve_table(saved, ("N", "V"), _CURVES),
+        "curves": _runs.curve_table(saved, ("N", "V"), _CURVES),
     }
 
 
@@ -144,7 +145,7 @@ STUDY = Study(
     paper="emergence",
     title="Attention while recall emerges",
     minutes={"smoke": 0.4, "laptop": 15, "paper": 9e3},
-    data=_trained.training(_SWEEPS, _tables),
+    data=_runs.training(_SWEEPS, _tables),
     judge=_judge,
     draw=_draw,
 )

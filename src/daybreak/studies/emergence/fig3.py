@@ -22,6 +22,7 @@ from scipy.optimize import least_squares
 from daybreak import pictures
 from daybreak.lab import Saved
 from daybreak.measure import Law
+from daybreak.studies import _runs, _verdicts
 from daybreak.studies._study import Claim, Findings, Study, Table, Tables, select
 from daybreak.studies.emergence import _trained
 
@@ -31,7 +32,7 @@ REGIME = {"T": (32.0, 128.0), "d": (16.0, 64.0)}
 _FORM = "C * d**a * T**b * B**c"
 _ALONE = "C * d**a * T**b"
 
-_SWEEPS: _trained.Sweeps = {
+_SWEEPS: _runs.Sweeps = {
     "smoke": f"""
 {_trained.TINY}{_trained.CORNER}
 [[grid]]
@@ -65,19 +66,19 @@ task.B = [2, 4, 8, 16]
 
 def _tables(saved: list[Saved]) -> Tables:
     settings = ("T", "d", "B")
-    train = _trained.plateau_columns_at(saved, "train_loss", lambda x: x.run.stop.level, "train")
+    train = _runs.plateau_columns_at(saved, "train_loss", lambda x: x.run.stop.level, "train")
     return {
-        "plateaus": _trained.plateaus(saved, settings) | train,
-        "curves": _trained.curve_table(saved, settings, ("clean_loss", "train_loss")),
+        "plateaus": _runs.plateaus(saved, settings) | train,
+        "curves": _runs.curve_table(saved, settings, ("clean_loss", "train_loss")),
     }
 
 
 def _judge(tables: Tables) -> Findings:
     clean = tables["plateaus"]
     alone = select(clean, clean["B"] == 1)
-    law = _trained.law(_ALONE, alone)
-    by_data = {"clean": clean, "training": _trained.with_plateaus_at(clean, "train")}
-    with_copies = {name: _trained.law(_FORM, runs) for name, runs in by_data.items()}
+    law = _runs.law(_ALONE, alone)
+    by_data = {"clean": clean, "training": _runs.with_plateaus_at(clean, "train")}
+    with_copies = {name: _runs.law(_FORM, runs) for name, runs in by_data.items()}
     claims = (
         Claim(
             id="A3",
@@ -85,7 +86,7 @@ def _judge(tables: Tables) -> Findings:
             paper="0.76 d^1.29 T^0.80 B^−0.80 (R² 0.995)",
             ours=f"{law}; with an offset: {_with_offset(alone)}; {_local(alone)}",
             verdict=_trained.agrees(law, _trained.published(3)[0], {"a": "d", "b": "T"}),
-            note=f"Grid: {_trained.grid_of(alone, 'T', 'd')}. Holds if both 95 % intervals lie within 0.2 of the paper's exponents, "
+            note=f"Grid: {_runs.grid_of(alone, 'T', 'd')}. Holds if both 95 % intervals lie within 0.2 of the paper's exponents, "
             "fails if one lies entirely outside. The offset and the exponents between neighbouring sizes do not decide.",
         ),
         _copies("A3-B", "on clean data", with_copies["clean"], by_data["clean"]),
@@ -96,15 +97,15 @@ def _judge(tables: Tables) -> Findings:
 
 
 def _copies(name: str, where: str, law: Law, runs: Table) -> Claim:
-    both = _trained.interval_of_sum(law, {"b": 1, "c": 1})
+    both = _verdicts.interval_of_sum(law, {"b": 1, "c": 1})
     return Claim(
         id=name,
         sentence=f"In-context repetition acts as a shorter sequence, {where}: its exponent is the opposite of that of T.",
         paper="one exponent for T/B, 0.80",
         ours=f"T^{law.coefficients['b']:.2f}, B^{law.coefficients['c']:.2f} (R² {law.r2:.3f}); their sum has the interval "
-        f"{_trained.format_interval(both)}",
-        verdict=_trained.verdict_within(both, 0.0, 0.2),
-        note=f"Grid: {_trained.grid_of(runs, 'T', 'd', 'B')}. Holds if the 95 % interval of the sum of both exponents lies within 0.2 "
+        f"{_verdicts.format_interval(both)}",
+        verdict=_verdicts.verdict_within(both, 0.0, 0.2),
+        note=f"Grid: {_runs.grid_of(runs, 'T', 'd', 'B')}. Holds if the 95 % interval of the sum of both exponents lies within 0.2 "
         "of zero, fails if it lies entirely outside.",
     )
 
@@ -138,7 +139,7 @@ def _slope(runs: Table, name: str, other: str, low: float, high: float) -> float
     for x in np.unique(runs[other]):
         rows = [(runs[name] == value) & (runs[other] == x) for value in (low, high)]
         if all(row.any() for row in rows):
-            first, second = (_trained.geometric_mean(runs, row) for row in rows)
+            first, second = (_runs.geometric_mean(runs, row) for row in rows)
             logs.append(np.log(second / first) / np.log(high / low))
     return float(np.mean(logs)) if logs else float("nan")
 
@@ -156,11 +157,11 @@ def _draw(tables: Tables, findings: Findings):
     figure, axes = pictures.panels(titles, width=4.4, height=3.2)
     pictures.plateau_panel(axes[0], alone, x="d", series="T", law=findings.laws["plateau"], paper=paper)
     for ax, name, runs in zip(
-        axes[1:], ("clean", "training"), (clean, _trained.with_plateaus_at(clean, "train")), strict=True
+        axes[1:], ("clean", "training"), (clean, _runs.with_plateaus_at(clean, "train")), strict=True
     ):
         law = findings.laws[f"with B, {name} data"]
         pictures.plateau_panel(ax, select(runs, runs["T"] == T), x="d", series="B", law=law, paper=paper)
-    pictures.caption(figure, f"{_trained.grid_of(clean, 'T', 'd', 'B')}. {pictures.BANDS}")
+    pictures.caption(figure, f"{_runs.grid_of(clean, 'T', 'd', 'B')}. {pictures.BANDS}")
     return figure
 
 
@@ -169,7 +170,7 @@ STUDY = Study(
     paper="emergence",
     title="Plateau of a Transformer against d, T and B",
     minutes={"smoke": 0.5, "laptop": 60 * HOURS, "paper": 5e5},
-    data=_trained.training(_SWEEPS, _tables),
+    data=_runs.training(_SWEEPS, _tables),
     judge=_judge,
     draw=_draw,
 )

@@ -16,6 +16,7 @@ from scipy import stats
 from daybreak import pictures
 from daybreak.lab import Saved
 from daybreak.measure import Interval
+from daybreak.studies import _pairs, _runs, _verdicts
 from daybreak.studies._study import Claim, Findings, Study, Table, Tables
 from daybreak.studies.emergence import _trained
 
@@ -23,7 +24,7 @@ HOURS = 6  # of two cores for the laptop grid
 REGIME = {"T": (32.0, 32.0), "d": (16.0, 128.0)}
 _FRACTION = 0.8  # of the height of a plateau
 
-_SWEEPS: _trained.Sweeps = {
+_SWEEPS: _runs.Sweeps = {
     "smoke": f"""
 {_trained.TINY}
 [[grid]]
@@ -54,20 +55,20 @@ optimizer.learning_rate = [1e-4, 3e-4]
 
 def _tables(saved: list[Saved]) -> Tables:
     settings = ("T", "d", "p", "learning_rate")
-    own = _trained.plateau_columns_at(saved, "clean_loss", _trained.own_level(_FRACTION), "own")
-    return {"plateaus": _trained.plateaus(saved, settings) | own}
+    own = _runs.plateau_columns_at(saved, "clean_loss", _runs.own_level(_FRACTION), "own")
+    return {"plateaus": _runs.plateaus(saved, settings) | own}
 
 
 def _tuned(tables: Tables) -> Table:
-    runs = _trained.with_plateaus_at(tables["plateaus"], "own")
-    return _trained.at_best_learning_rate(runs, ("d", "p"))
+    runs = _runs.with_plateaus_at(tables["plateaus"], "own")
+    return _runs.at_best_learning_rate(runs, ("d", "p"))
 
 
-def _factors(runs: Table) -> dict[tuple[float, float], _trained.Factor]:
+def _factors(runs: Table) -> dict[tuple[float, float], _pairs.Factor]:
     """How many times shorter the plateau is, by d and p."""
     pairs = sorted({(float(d), float(p)) for d, p in zip(runs["d"], runs["p"], strict=True) if p > 0})
     return {
-        (d, p): _trained.paired_factor(runs, (runs["d"] == d) & (runs["p"] == 0), (runs["d"] == d) & (runs["p"] == p))
+        (d, p): _pairs.paired_factor(runs, (runs["d"] == d) & (runs["p"] == 0), (runs["d"] == d) & (runs["p"] == p))
         for d, p in pairs
     }
 
@@ -106,9 +107,9 @@ def _judge(tables: Tables) -> Findings:
         id="A3-p",
         sentence="Cross-sample repetition shortens the clean plateau, and more at larger d.",
         paper="seen in the plot; no clean law",
-        ours=f"times shorter: {text}; log of the factor grows by {_trained.format_interval(growth)}",
-        verdict=_trained.all_of([faster, _trained.verdict_above(growth)]),
-        note=f"Grid: {_trained.grid_of(runs, 'T', 'd', 'p')}; learning rate {rates}, the best for each d and p. Level: {_FRACTION:g} of "
+        ours=f"times shorter: {text}; log of the factor grows by {_verdicts.format_interval(growth)}",
+        verdict=_verdicts.all_of([faster, _verdicts.verdict_above(growth)]),
+        note=f"Grid: {_runs.grid_of(runs, 'T', 'd', 'p')}; learning rate {rates}, the best for each d and p. Level: {_FRACTION:g} of "
         "the height of the run's own plateau. Factors over pairs of equal seed, 95 % intervals; < and > are bounds from censored runs. "
         "Holds if at the largest d one interval lies above 1 and the growth lies above zero; fails if all lie below 1, or the "
         "growth below zero.",
@@ -122,10 +123,10 @@ def _draw(tables: Tables, findings: Findings):
     pictures.plateau_panel(ax, runs, x="d", series="p")
     values, sizes = np.unique(runs["p"]), np.unique(runs["d"])
     for p, colour in zip(values, pictures.shades(values.size), strict=True):
-        means = [_trained.geometric_mean(runs, (runs["d"] == d) & (runs["p"] == p)) for d in sizes]
+        means = [_runs.geometric_mean(runs, (runs["d"] == d) & (runs["p"] == p)) for d in sizes]
         ax.plot(sizes, means, ":", color=colour, lw=1)
     ax.set(ylabel=f"steps until {_FRACTION:g} of the plateau's height")
-    pictures.caption(figure, f"{_trained.grid_of(runs, 'T', 'd', 'p')}. Dotted lines: means over seeds.")
+    pictures.caption(figure, f"{_runs.grid_of(runs, 'T', 'd', 'p')}. Dotted lines: means over seeds.")
     return figure
 
 
@@ -134,7 +135,7 @@ STUDY = Study(
     paper="emergence",
     title="Plateau of a Transformer against d and p",
     minutes={"smoke": 0.3, "laptop": 60 * HOURS, "paper": 1e5},
-    data=_trained.training(_SWEEPS, _tables),
+    data=_runs.training(_SWEEPS, _tables),
     judge=_judge,
     draw=_draw,
 )

@@ -10,6 +10,7 @@ import numpy as np
 
 from daybreak import measure, pictures
 from daybreak.lab import Saved
+from daybreak.studies import _runs, _verdicts
 from daybreak.studies._study import Claim, Findings, Study, Table, Tables, select, verdict
 from daybreak.studies.emergence import _trained
 
@@ -17,7 +18,7 @@ _FORM = "C * V**a * N**b"
 _LEVEL = 0.05  # the paper's
 _FRACTION = 0.2  # of the way from a guess among the values of the context to no mistakes
 
-_SWEEPS: _trained.Sweeps = {
+_SWEEPS: _runs.Sweeps = {
     "smoke": f"""{_trained.TINY}{_trained.TINY_RECALL}
 task.N = 2
 task.V = [24, 32]
@@ -63,30 +64,30 @@ def _left_guess(saved: Saved) -> float:
 
 def _tables(saved: list[Saved]) -> Tables:
     settings = ("N", "V", "learning_rate", "placement")
-    paper = _trained.plateau_columns_at(saved, "clean_accuracy", lambda _: _LEVEL, "paper")
-    above = _trained.plateau_columns_at(saved, "clean_accuracy", above_guess, "above")
-    begun = _trained.plateau_columns_at(saved, "clean_accuracy", _left_guess, "begun")
+    paper = _runs.plateau_columns_at(saved, "clean_accuracy", lambda _: _LEVEL, "paper")
+    above = _runs.plateau_columns_at(saved, "clean_accuracy", above_guess, "above")
+    begun = _runs.plateau_columns_at(saved, "clean_accuracy", _left_guess, "begun")
     return {
-        "plateaus": _trained.plateaus(saved, settings) | paper | above | begun,
-        "curves": _trained.curve_table(saved, settings, ("clean_accuracy", "clean_loss")),
+        "plateaus": _runs.plateaus(saved, settings) | paper | above | begun,
+        "curves": _runs.curve_table(saved, settings, ("clean_accuracy", "clean_loss")),
     }
 
 
 def _by_level(runs: Table) -> dict[str, Table]:
     """The runs with their plateaus at either level. At the paper's only those whose V puts a blind guess below it."""
-    paper = _trained.with_plateaus_at(runs, "paper")
+    paper = _runs.with_plateaus_at(runs, "paper")
     seen = (1 / paper["V"] < _LEVEL) & (paper["plateau"] > 0)
     return {
-        "above the guess": _trained.at_best_learning_rate(_trained.with_plateaus_at(runs, "above"), "NV"),
-        "5 %": _trained.at_best_learning_rate(select(paper, seen), "NV"),
+        "above the guess": _runs.at_best_learning_rate(_runs.with_plateaus_at(runs, "above"), "NV"),
+        "5 %": _runs.at_best_learning_rate(select(paper, seen), "NV"),
     }
 
 
 def _judge(tables: Tables) -> Findings:
     by_level = _by_level(tables["plateaus"])
-    laws = {name: _trained.law(_FORM, runs) for name, runs in by_level.items()}
+    laws = {name: _runs.law(_FORM, runs) for name, runs in by_level.items()}
     law, low = laws.values()
-    gap = _trained.interval_of_sum(law, {"b": 1, "a": -1})
+    gap = _verdicts.interval_of_sum(law, {"b": 1, "a": -1})
     runs = by_level["above the guess"]
     flat = _flat(tables["plateaus"])
     text = ", ".join(f"N {N:g}: {fraction:.0%}" for N, fraction in flat.items())
@@ -96,9 +97,9 @@ def _judge(tables: Tables) -> Findings:
                 id="A4",
                 sentence="The plateau of recall grows much faster with the number of pairs N than with the number of tokens V.",
                 paper="0.55 V^0.79 N^2.25 at 5 % accuracy (R² 0.982)",
-                ours=f"above the guess: {law}; the exponent of N is larger by {_trained.format_interval(gap)}",
-                verdict=_trained.verdict_above(gap, 0.5),
-                note=f"Grid: {_trained.grid_of(runs, 'N', 'V')}. Level: a fifth of the way from 1/N, what guessing among the values of the "
+                ours=f"above the guess: {law}; the exponent of N is larger by {_verdicts.format_interval(gap)}",
+                verdict=_verdicts.verdict_above(gap, 0.5),
+                note=f"Grid: {_runs.grid_of(runs, 'N', 'V')}. Level: a fifth of the way from 1/N, what guessing among the values of the "
                 "context scores, to 1. Holds if the 95 "
                 "% interval of the difference lies above 0.5, fails if it lies below.",
             ),
@@ -108,7 +109,7 @@ def _judge(tables: Tables) -> Findings:
                 paper="0.55 V^0.79 N^2.25 at 5 % accuracy (R² 0.982)",
                 ours=f"at 5 %: {low}; above the guess: {law}",
                 verdict=_trained.agrees(law, _trained.published(4)[0], {"a": "V", "b": "N"}, 0.3),
-                note=f"At 5 %: {_trained.grid_of(by_level['5 %'], 'N', 'V')}; that level lies below the accuracy of a guess among the "
+                note=f"At 5 %: {_runs.grid_of(by_level['5 %'], 'N', 'V')}; that level lies below the accuracy of a guess among the "
                 "N values of the context, so the plateau ends with the first, easy step of learning. Decided by the level "
                 "above the guess: holds if the 95 % "
                 "intervals of both exponents lie within 0.3 of the paper's, fails if one lies entirely outside.",
@@ -149,7 +150,7 @@ def _draw(tables: Tables, findings: Findings):
     paper = _trained.published(4)[0].predict
     for ax, (name, runs) in zip(axes[2:], by_level.items(), strict=True):
         pictures.plateau_panel(ax, runs, x="V", series="N", law=findings.laws[name], paper=paper)
-    grid = _trained.grid_of(by_level["above the guess"], "N", "V")
+    grid = _runs.grid_of(by_level["above the guess"], "N", "V")
     pictures.caption(figure, f"{grid}; the paper's law is for its level of 5 %. {pictures.BANDS}")
     return figure
 
@@ -164,7 +165,7 @@ STUDY = Study(
     paper="emergence",
     title="Associative recall against pairs N and tokens V",
     minutes={"smoke": 0.6, "laptop": 700, "paper": 4e5},
-    data=_trained.training(_SWEEPS, _tables),
+    data=_runs.training(_SWEEPS, _tables),
     judge=_judge,
     draw=_draw,
 )

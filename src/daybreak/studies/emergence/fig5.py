@@ -17,6 +17,7 @@ import numpy as np
 
 from daybreak import pictures
 from daybreak.lab import Saved
+from daybreak.studies import _pairs, _runs
 from daybreak.studies._study import Claim, Findings, Study, Table, Tables, Verdict, select, verdict
 from daybreak.studies.emergence import _trained
 from daybreak.studies.emergence.fig4 import above_guess
@@ -35,7 +36,7 @@ stop.budget = 12_000
 """
 """Recall without repetition at laptop scale; also the runs of figure 17."""
 
-SWEEPS: _trained.Sweeps = {
+SWEEPS: _runs.Sweeps = {
     "smoke": f"""{_trained.TINY}{_trained.TINY_RECALL}
 where = "B == 1 or p == 0"
 task.N = 3
@@ -63,36 +64,36 @@ stop.level = 0.0
 
 def _tables(saved: list[Saved]) -> Tables:
     return {
-        "plateaus": _trained.plateaus(saved, SETTINGS)
-        | _trained.plateau_columns_at(saved, "clean_accuracy", above_guess, "above"),
-        "curves": _trained.curve_table(saved, SETTINGS, ("clean_accuracy", "train_accuracy")),
+        "plateaus": _runs.plateaus(saved, SETTINGS)
+        | _runs.plateau_columns_at(saved, "clean_accuracy", above_guess, "above"),
+        "curves": _runs.curve_table(saved, SETTINGS, ("clean_accuracy", "train_accuracy")),
         "end": last(saved),
     }
 
 
 def last(saved: list[Saved]) -> Table:
     """Accuracy on clean and on training-like data at the end of each run."""
-    rows = _trained.plateaus(saved, SETTINGS)
+    rows = _runs.plateaus(saved, SETTINGS)
     final = [x.result.final for x in saved if x.result.outcome != "diverged"]
     return {name: rows[name] for name in (*SETTINGS, "seed")} | {
         name: np.array([x[name] for x in final]) for name in ("clean_accuracy", "train_accuracy")
     }
 
 
-def factors(runs: Table, name: str) -> dict[float, _trained.Factor]:
+def factors(runs: Table, name: str) -> dict[float, _pairs.Factor]:
     """How many times faster runs emerge for each value of B or p above the smallest, the other one being absent."""
     alone = runs["p"] == 0 if name == "B" else runs["B"] == 1
     without = (runs["B"] == 1) & (runs["p"] == 0)
     values = np.unique(runs[name][alone])[1:]
-    return {float(x): _trained.paired_factor(runs, without, alone & (runs[name] == x)) for x in values}
+    return {float(x): _pairs.paired_factor(runs, without, alone & (runs[name] == x)) for x in values}
 
 
-def format_factors(factors: dict[float, _trained.Factor], name: str) -> str:
+def format_factors(factors: dict[float, _pairs.Factor], name: str) -> str:
     """Factors as claims state them."""
     return ", ".join(f"{name} {x:g}: {factor}" for x, factor in factors.items())
 
 
-def _faster(factors: Iterable[_trained.Factor], least: float) -> Verdict:
+def _faster(factors: Iterable[_pairs.Factor], least: float) -> Verdict:
     """`holds` if one factor is at least so large and surely above 1, `fails` if all are surely smaller."""
     ranges = [(x.value, x.range) for x in factors]
     if any(interval.low > 1 and value >= least for value, interval in ranges):
@@ -101,14 +102,14 @@ def _faster(factors: Iterable[_trained.Factor], least: float) -> Verdict:
 
 
 def _judge(tables: Tables) -> Findings:
-    runs = _trained.with_plateaus_at(tables["plateaus"], "above")
+    runs = _runs.with_plateaus_at(tables["plateaus"], "above")
     by_B, by_p = factors(runs, "B"), factors(runs, "p")
     best_B, best_p = (max(x.values(), key=lambda factor: factor.value) for x in (by_B, by_p))
     helps = _faster(by_p.values(), 1)
     end = tables["end"]
     most = select(end, (end["p"] == 0) & (end["B"] == end["B"].max()))
     clean, train = most["clean_accuracy"].mean(), most["train_accuracy"].mean()
-    note = f"Grid: {_trained.grid_of(runs, 'N', 'V', 'B', 'p')}; B and p are not varied together. Level: a fifth of the way from 1/N to 1. "
+    note = f"Grid: {_runs.grid_of(runs, 'N', 'V', 'B', 'p')}; B and p are not varied together. Level: a fifth of the way from 1/N to 1. "
     note += "Factors over pairs of equal seed, with 95 % intervals; < and > are bounds from censored runs."
     claims = _trained.unless_outside(
         (
@@ -159,7 +160,7 @@ def draw(tables: Tables, name: str):
     for ax in axes:
         ax.axhline(1 / curves["N"][0], color=pictures.NEUTRAL, lw=0.8, ls=":")
         ax.set(ylabel=name.replace("_", " "), ylim=(0, 1.03))
-    grid = _trained.grid_of(tables["plateaus"], "N", "V", "B", "p")
+    grid = _runs.grid_of(tables["plateaus"], "N", "V", "B", "p")
     pictures.caption(figure, f"{grid}. A line for each run. Dotted: the guess 1/N.")
     return figure
 
@@ -169,7 +170,7 @@ STUDY = Study(
     paper="emergence",
     title="Recall with repetition, on clean data",
     minutes={"smoke": 0.4, "laptop": 60 * HOURS, "paper": 9e4},
-    data=_trained.training(SWEEPS, _tables),
+    data=_runs.training(SWEEPS, _tables),
     judge=_judge,
     draw=_draw,
 )

@@ -24,6 +24,7 @@ from scipy import stats
 from daybreak import pictures
 from daybreak.lab import Saved
 from daybreak.measure import Interval
+from daybreak.studies import _pairs, _runs, _verdicts
 from daybreak.studies._study import Claim, Findings, Study, Table, Tables, select
 from daybreak.studies.emergence import _trained
 
@@ -31,7 +32,7 @@ _SETTINGS = ("N", "V", "B", "placement")
 _PLACEMENTS = ("exactly", "one-plus", "at-least-one", "bernoulli")
 _BASELINE = ("exactly", 1.0)
 
-_SWEEPS: _trained.Sweeps = {
+_SWEEPS: _runs.Sweeps = {
     "smoke": f"""{_trained.TINY}{_trained.TINY_RECALL}
 task.N = 3
 task.V = 24
@@ -67,8 +68,8 @@ stop.level = 0.6
 
 def _tables(saved: list[Saved]) -> Tables:
     return {
-        "plateaus": _trained.plateaus(saved, _SETTINGS),
-        "curves": _trained.curve_table(saved, _SETTINGS, ("clean_accuracy",)),
+        "plateaus": _runs.plateaus(saved, _SETTINGS),
+        "curves": _runs.curve_table(saved, _SETTINGS, ("clean_accuracy",)),
     }
 
 
@@ -76,8 +77,8 @@ def _rows(runs: Table, placement: str, B: float):
     return (runs["placement"] == placement) & (runs["B"] == B)
 
 
-def _factor(runs: Table, slow: tuple[str, float], fast: tuple[str, float]) -> _trained.Factor:
-    return _trained.paired_factor(runs, _rows(runs, *slow), _rows(runs, *fast))
+def _factor(runs: Table, slow: tuple[str, float], fast: tuple[str, float]) -> _pairs.Factor:
+    return _pairs.paired_factor(runs, _rows(runs, *slow), _rows(runs, *fast))
 
 
 def more_than_half(runs: Table, B: float) -> Interval:
@@ -106,7 +107,7 @@ def _judge(tables: Tables) -> Findings:
     gains = {(x, B): _factor(runs, _BASELINE, (x, B)) for x in _PLACEMENTS for B in values if (x, B) != _BASELINE}
     table = "; ".join(f"{x} {B:g}: {gain}" for (x, B), gain in gains.items())
     note = (
-        f"Grid: {_trained.grid_of(runs, 'N', 'V', 'B')}; two layers of attention, learning rate 1e-3. Times to 60 % clean accuracy; "
+        f"Grid: {_runs.grid_of(runs, 'N', 'V', 'B')}; two layers of attention, learning rate 1e-3. Times to 60 % clean accuracy; "
         "factors over pairs of equal seed, 95 % intervals; < and > are bounds from censored runs. Times faster than exactly one "
         f"copy: {table}."
     )
@@ -127,7 +128,7 @@ def _single(runs: Table, values: list[float], note: str) -> Claim:
         sentence="Of equally many copies on average, those among which single ones occur make clean recall emerge earlier.",
         paper="ours; the paper's account of grokking rests on single copies",
         ours="times faster with one-plus than with exactly: " + ", ".join(f"B {B:g}: {x}" for B, x in factors.items()),
-        verdict=_trained.all_of(_trained.verdict_above(x.range, 1) for x in factors.values()),
+        verdict=_verdicts.all_of(_verdicts.verdict_above(x.range, 1) for x in factors.values()),
         note=f"{note} With one-plus {_share_of_single(runs, values)} of the sequences have one copy. Holds if both intervals lie "
         "above 1, fails if one lies below.",
     )
@@ -139,13 +140,13 @@ def _share_of_single(runs: Table, values: list[float]) -> str:
 
 
 def _repetition_alone(
-    runs: Table, values: list[float], gains: dict[tuple[str, float], _trained.Factor], note: str
+    runs: Table, values: list[float], gains: dict[tuple[str, float], _pairs.Factor], note: str
 ) -> Claim:
     counted = [B for B in values if gains["one-plus", B].range.low > 1]
     contrasts = {B: more_than_half(runs, B) for B in counted}
     parts = ", ".join(
         f"B {B:g}: {np.log(gains['exactly', B].value) / np.log(gains['one-plus', B].value):.0%} "
-        f"(minus a half, in logarithms: {_trained.format_interval(x)})"
+        f"(minus a half, in logarithms: {_verdicts.format_interval(x)})"
         for B, x in contrasts.items()
     )
     return Claim(
@@ -155,19 +156,19 @@ def _repetition_alone(
         ours=f"part of the logarithm of the speed-up that is left: {parts}"
         if counted
         else "one-plus does not speed up clean recall here, so there is nothing to divide",
-        verdict=_trained.all_of(map(_trained.verdict_above, contrasts.values())) if counted else "undecided",
+        verdict=_verdicts.all_of(map(_verdicts.verdict_above, contrasts.values())) if counted else "undecided",
         note=f"{note} Only B at which one-plus is faster than one copy, with its interval, count. Holds if each interval lies above "
         "zero, fails if one lies below.",
     )
 
 
-def _old_baseline(gain: _trained.Factor, note: str) -> Claim:
+def _old_baseline(gain: _pairs.Factor, note: str) -> Claim:
     return Claim(
         id="R9",
         sentence="At-least-one at B = 1 is repetition already: it makes recall emerge more than 1.5 times as fast as exactly one copy.",
         paper="ours, not the paper's",
         ours=f"{gain} times faster",
-        verdict=_trained.verdict_above(gain.range, 1.5),
+        verdict=_verdicts.verdict_above(gain.range, 1.5),
         note=f"{note} It was the baseline of our earlier figures. Holds if the interval lies above 1.5, fails if below.",
     )
 
@@ -181,7 +182,7 @@ def _unanswerable(runs: Table, values: list[float], note: str) -> Claim:
         sentence="Sequences that cannot be answered, which the paper's binomial placement has, delay recall.",
         paper="ours; the paper's text places the pair in each slot with probability B/N",
         ours="times faster without them: " + ", ".join(f"B {B:g}: {x}" for B, x in factors.items()),
-        verdict=_trained.all_of(_trained.verdict_above(x.range, 1) for x in factors.values()),
+        verdict=_verdicts.all_of(_verdicts.verdict_above(x.range, 1) for x in factors.values()),
         note=f"{note} Part of the sequences of bernoulli without an answer, and the factor if they did nothing: {lost}. Holds if every "
         "interval lies above 1, fails if one lies below.",
     )
@@ -201,7 +202,7 @@ def _draw(tables: Tables, findings: Findings):
             cut = mine["censored"]
             axes[0].plot(x[~cut], mine["plateau"][~cut], pictures.MARKERS[i], color=colour, ms=4)
             axes[0].plot(x[cut], mine["plateau"][cut], "^", color=colour, ms=6, mfc="none")
-            mean = _trained.geometric_mean(mine, np.ones(x.size, np.bool_))
+            mean = _runs.geometric_mean(mine, np.ones(x.size, np.bool_))
             axes[0].plot(x[0] + np.array([-0.08, 0.08]), [mean, mean], color=colour, lw=1.5)
         axes[0].plot([], [], pictures.MARKERS[i], color=colour, ms=4, label=placement)
         shown = select(curves, _rows(curves, placement, B))
@@ -221,7 +222,7 @@ STUDY = Study(
     paper="emergence",
     title="How copies are placed in recall: exactly, one and more, or by chance",
     minutes={"smoke": 0.6, "laptop": 12, "paper": 2e4},
-    data=_trained.training(_SWEEPS, _tables),
+    data=_runs.training(_SWEEPS, _tables),
     judge=_judge,
     draw=_draw,
 )

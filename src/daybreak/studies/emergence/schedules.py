@@ -16,6 +16,7 @@ from scipy import stats
 from daybreak import measure, pictures
 from daybreak.lab import Saved
 from daybreak.measure import Interval
+from daybreak.studies import _runs, _verdicts
 from daybreak.studies._pairs import Difference, difference
 from daybreak.studies._study import Claim, Findings, Study, Table, Tables, select, verdict
 from daybreak.studies.emergence import _trained
@@ -67,7 +68,7 @@ def _grids(shared: str, B: tuple[int, ...], p: tuple[float, ...], switches: tupl
     return "\n".join(f"[[grid]]{shared}{block}" for block in blocks)
 
 
-_SWEEPS: _trained.Sweeps = {
+_SWEEPS: _runs.Sweeps = {
     "smoke": _trained.TINY
     + _grids('\npreset = "paper-a-regression"\ntask.T = 8\ntask.d = 4\nstop.level = 0.0\n', (4,), (0.5,), ())
     + "\n"
@@ -232,7 +233,7 @@ def _task_claims(times: Table, task: str) -> list[Claim]:
             sentence=f"With repetition that is removed at the transition, {level} is reached at least twice as fast as without any.",
             paper="proposed, not done (Discussion)",
             ours=f"{adaptive}: {_format_factor(*over_none)} times faster than none",
-            verdict=_trained.verdict_above(over_none[1], 2.0),
+            verdict=_verdicts.verdict_above(over_none[1], 2.0),
             note=f"{note} Holds if the interval lies above 2, fails if below.",
         ),
         Claim(
@@ -241,7 +242,7 @@ def _task_claims(times: Table, task: str) -> list[Claim]:
             paper="ours, not the paper's",
             ours=f"{adaptive} emerges {_format_factor(*faster)} times as fast as {first}; {better} at the end {ends[adaptive]:.3f}, "
             f"{first} {ends[first]:.3f}, none {ends['none']:.3f}; better by {kept} than {first}",
-            verdict=_trained.all_of([verdict(faster[0] >= 1 / 1.15), _trained.verdict_above(kept.interval, -_WORSE)]),
+            verdict=_verdicts.all_of([verdict(faster[0] >= 1 / 1.15), _verdicts.verdict_above(kept.interval, -_WORSE)]),
             note=f"{note} The best constant was chosen with hindsight among {len(tried) - 1}, for emergence; over the best for {level}, "
             f"{master}: {_format_factor(*over_constant)}; trying {len(tried)} settings once each costs {search / alone:.1f} adaptive runs. "
             f"{better.capitalize()} is the mean of the last five evaluations, at the same steps in all runs. Holds if the first factor is "
@@ -252,8 +253,8 @@ def _task_claims(times: Table, task: str) -> list[Claim]:
 
 def _better_end(times: Table, task: str, one: str, other: str) -> Difference:
     """By how much one condition ends better on clean data than another."""
-    rows = [_rows(times, task, name) for name in (one, other)]
-    return difference(times, *(rows if task == "recall" else rows[::-1]), "clean_end")
+    better, worse = (one, other) if task == "recall" else (other, one)  # accuracy rises, loss falls
+    return difference(times, _rows(times, task, better), _rows(times, task, worse), "clean_end")
 
 
 def _detection(times: Table) -> Claim:
@@ -329,7 +330,7 @@ STUDY = Study(
     paper="emergence",
     title="Schedules of repetition on trained networks",
     minutes={"smoke": 1, "laptop": 20, "paper": 3e4},
-    data=_trained.training(_SWEEPS, _tables),
+    data=_runs.training(_SWEEPS, _tables),
     judge=_judge,
     draw=_draw,
 )

@@ -6,8 +6,8 @@ from matplotlib.axes import Axes
 from daybreak import measure, pictures
 from daybreak.lab import Saved
 from daybreak.measure import Law
+from daybreak.studies import _runs
 from daybreak.studies._study import Table
-from daybreak.studies.emergence import _trained
 
 TINY = """
 preset = "text-induction"
@@ -49,7 +49,7 @@ def runs_table(saved: list[Saved], settings: tuple[str, ...]) -> Table:
     """
     kept = [x for x in saved if x.result.outcome != "diverged"]
     rows = [_measured(x) for x in kept]
-    return _trained.plateaus(saved, settings) | {name: np.array([row[name] for row in rows]) for name in rows[0]}
+    return _runs.plateaus(saved, settings) | {name: np.array([row[name] for row in rows]) for name in rows[0]}
 
 
 def _measured(saved: Saved) -> dict[str, float]:
@@ -74,7 +74,7 @@ def _measured(saved: Saved) -> dict[str, float]:
 def curves_table(saved: list[Saved], settings: tuple[str, ...]) -> Table:
     """About a hundred evaluations of each run: the induction score, attention to the previous token, and losses on plain text."""
     names = ("clean_loss", "in_context_score", "attention", "previous_token")
-    table = _trained.curve_table(saved, settings, names)
+    table = _runs.curve_table(saved, settings, names)
     score = [table.pop(x) for x in list(table) if x.startswith("attention")]
     previous = [(x, table.pop(x)) for x in list(table) if x.startswith("previous_token")]
     first = [column for name, column in previous if name.startswith("previous_token_1")]
@@ -84,7 +84,7 @@ def curves_table(saved: list[Saved], settings: tuple[str, ...]) -> Table:
 def draw_steps(ax: Axes, runs: Table, x: str, law: Law | None) -> None:
     """Steps until emergence against one setting, a point for each run, and the law."""
     one_colour = runs | {"all": np.zeros(runs[x].size)}
-    pictures.plateau_panel(ax, one_colour, x=x, series="all", law=law and law.predict)
+    pictures.plateau_panel(ax, one_colour, x=x, series="all", law=law)
     if (legend := ax.get_legend()) is not None:
         legend.remove()
     ax.set(xlabel=f"{x}   (hollow: censored)" if runs["censored"].any() else x, ylabel="steps until score 0.3")

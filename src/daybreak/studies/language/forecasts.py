@@ -15,8 +15,8 @@ from daybreak import measure, pictures
 from daybreak.lab import Saved
 from daybreak.measure import Forecast
 from daybreak.measure.transfer import transfer
+from daybreak.studies import _runs
 from daybreak.studies._study import Claim, Findings, Study, Table, Tables, select, verdict
-from daybreak.studies.emergence import _trained
 from daybreak.studies.language import induction
 
 _FRACTIONS = (0.3, 0.5, 0.7)
@@ -149,7 +149,7 @@ STUDY = Study(
     paper="language",
     title="Forecasts of induction heads in text",
     minutes={"smoke": 0.4, "laptop": 60 * induction.HOURS, "paper": 2e5},
-    data=_trained.training(induction.SWEEPS, _tables),
+    data=_runs.training(induction.SWEEPS, _tables),
     judge=_judge,
     draw=_draw,
 )

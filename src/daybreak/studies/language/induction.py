@@ -21,9 +21,9 @@ from scipy import stats
 from daybreak import pictures
 from daybreak.lab import Saved
 from daybreak.measure import Interval, Law
+from daybreak.studies import _pairs, _runs, _verdicts
 from daybreak.studies._pairs import Difference, difference
 from daybreak.studies._study import Claim, Findings, Study, Table, Tables, Verdict, select
-from daybreak.studies.emergence import _trained
 from daybreak.studies.language import _text
 
 HOURS = 0.8  # of two cores for the laptop grid
@@ -32,7 +32,7 @@ _WITH = 0.05  # of the plateau by which the previous-token head may come later
 _CHEAP = 0.02  # nats on plain text that do not count
 _LITTLE = 0.1  # share of the sequences that is a little repetition
 
-SWEEPS: _trained.Sweeps = {
+SWEEPS: _runs.Sweeps = {
     "smoke": f"{_text.TINY}\ntask.q = [0.0, 0.5]",
     "laptop": f"{_text.WHOLE}\ntask.q = [0.0, 0.05, 0.1, 0.2, 0.5]",
     "paper": """
@@ -59,7 +59,7 @@ def _tables(saved: list[Saved]) -> Tables:
 def _judge(tables: Tables) -> Findings:
     runs = tables["runs"]
     law = _law(runs)
-    grid = _trained.grid_of(runs, "q")
+    grid = _runs.grid_of(runs, "q")
     note = f"Grid: {grid}, {runs['steps'].max():,.0f} steps. Level: induction score 0.3 on random tokens that repeat."
     claims = (_earlier(runs, note), _how_much(law, note), _sharp(runs, note), _previous(runs, note))
     return Findings((*claims, *_price(runs, note)), {} if law is None else {"q": law})
@@ -71,7 +71,7 @@ def _with(runs: Table) -> list[float]:
 
 def _earlier(runs: Table, note: str) -> Claim:
     plain = runs["q"] == 0
-    factors = {q: _trained.paired_factor(runs, plain, runs["q"] == q) for q in _with(runs)}
+    factors = {q: _pairs.paired_factor(runs, plain, runs["q"] == q) for q in _with(runs)}
     emerged = {q: int((~runs["censored"][runs["q"] == q]).sum()) for q in np.unique(runs["q"]).tolist()}
     seeds = int(plain.sum())
     whole = [factors[q].range for q in factors if emerged[q] == seeds]
@@ -96,7 +96,7 @@ def _law(runs: Table) -> Law | None:
     rows = select(runs, runs["q"] > 0)
     if np.unique(rows["q"][~rows["censored"]]).size < 3:
         return None
-    return _trained.law("C * q**a", rows)
+    return _runs.law("C * q**a", rows)
 
 
 def _how_much(law: Law | None, note: str) -> Claim:
@@ -104,9 +104,9 @@ def _how_much(law: Law | None, note: str) -> Claim:
         ours, verdict = "fewer than three values of q with emerged runs", "undecided"
     else:
         low, high = law.intervals["a"]
-        exponent = f"{law.coefficients['a']:.2f} {_trained.format_interval(law.intervals['a'])}"
+        exponent = f"{law.coefficients['a']:.2f} {_verdicts.format_interval(law.intervals['a'])}"
         ours = f"steps = {law.formula}; exponent {exponent}, R² {law.r2:.2f}"
-        verdict = _trained.verdict_above(Interval(-high, -low))
+        verdict = _verdicts.verdict_above(Interval(-high, -low))
     return Claim(
         id="L2",
         sentence="The more sequences repeat, the earlier it emerges: a power law of their share q.",
@@ -142,7 +142,7 @@ def _previous(runs: Table, note: str) -> Claim:
         margin = float(stats.t.ppf(0.975, shift.size - 1) * shift.std(ddof=1) / np.sqrt(shift.size))
         found = Difference(float(shift.mean()), Interval(float(shift.mean()) - margin, float(shift.mean()) + margin))
         ours = f"mean of (previous − induction) / induction {found}; earlier in {int((shift < 0).sum())} of {shift.size} runs"
-        verdict = _trained.verdict_above(Interval(-found.interval.high, -found.interval.low), -_WITH)
+        verdict = _verdicts.verdict_above(Interval(-found.interval.high, -found.interval.low), -_WITH)
     return Claim(
         id="L4",
         sentence="A head of the first layer turns to the previous token before the induction head forms, or with it.",
@@ -184,7 +184,7 @@ def _price(runs: Table, note: str) -> tuple[Claim, Claim]:
             sentence="The induction head is of use on plain text: with it, a longer context lowers the loss more.",
             paper="ours; the score falls in Olsson et al. (2022)",
             ours=f"in-context score without repetition {base['in_context_score']:.3f}; with it, {_listed(score)}",
-            verdict=_trained.verdict_above(Interval(-best.interval.high, -best.interval.low)),
+            verdict=_verdicts.verdict_above(Interval(-best.interval.high, -best.interval.low)),
             note=f"{note} Loss at late positions minus loss at early ones, on held-out text, paired. Holds if the interval at the "
             "largest q lies below 0.",
         ),
@@ -222,7 +222,7 @@ STUDY = Study(
     paper="language",
     title="Induction heads in text, with repetition",
     minutes={"smoke": 0.4, "laptop": 60 * HOURS, "paper": 2e5},
-    data=_trained.training(SWEEPS, _tables),
+    data=_runs.training(SWEEPS, _tables),
     judge=_judge,
     draw=_draw,
 )

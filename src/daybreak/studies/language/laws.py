@@ -17,8 +17,8 @@ import numpy as np
 from daybreak import pictures
 from daybreak.lab import Saved
 from daybreak.measure import Law
+from daybreak.studies import _runs, _verdicts
 from daybreak.studies._study import Claim, Findings, Study, Table, Tables, Verdict, select
-from daybreak.studies.emergence import _trained
 from daybreak.studies.language import _text
 
 HOURS = 0.7  # of two cores for the laptop grid
@@ -42,7 +42,7 @@ _CHANGES = (
     "task.vocabulary = [250, 500]",
 )
 
-SWEEPS: _trained.Sweeps = {
+SWEEPS: _runs.Sweeps = {
     "smoke": "\n".join(f"[[grid]]{_text.TINY}{change}" for change in ("", "task.vocabulary = 500", "model.mlp = 16")),
     "laptop": "\n".join(_GRID + change for change in _CHANGES),
     "paper": """
@@ -58,13 +58,13 @@ stop.budget = 100_000
 
 
 def _tables(saved: list[Saved]) -> Tables:
-    return {"plateaus": _trained.plateaus(saved, tuple(_EXPONENTS))}
+    return {"plateaus": _runs.plateaus(saved, tuple(_EXPONENTS))}
 
 
 def _judge(tables: Tables) -> Findings:
     runs = tables["plateaus"]
     law = _law(runs)
-    note = f"Grid: {_trained.grid_of(runs, *_EXPONENTS)}; one setting changed at a time, q = 0.5. "
+    note = f"Grid: {_runs.grid_of(runs, *_EXPONENTS)}; one setting changed at a time, q = 0.5. "
     if law is not None:
         note += f"Steps = {law.formula}, R² {law.r2:.2f}. "
     claims = (
@@ -73,7 +73,7 @@ def _judge(tables: Tables) -> Findings:
             sentence="Tokens until the induction head grow as the square root of batch × context.",
             paper="ours; 10^5.7 √(batch × context) tokens of plain text in Aoyama et al. (2025)",
             ours=f"steps: {_exponents(law, 'T', 'batch')}",
-            verdict=_trained.all_of((_within(law, "T", -0.5), _within(law, "batch", -0.5))),
+            verdict=_verdicts.all_of((_within(law, "T", -0.5), _within(law, "batch", -0.5))),
             note=f"{note}Holds if both intervals lie within {_NEAR} of −0.5, fails if one lies outside of that.",
         ),
         Claim(
@@ -81,7 +81,7 @@ def _judge(tables: Tables) -> Findings:
             sentence="A longer context takes more steps.",
             paper="ours; T^0.8 and N^2.25 in paper A, context² in Musat et al. (2025)",
             ours=_exponents(law, "T"),
-            verdict="undecided" if law is None else _trained.verdict_above(law.intervals["a"]),
+            verdict="undecided" if law is None else _verdicts.verdict_above(law.intervals["a"]),
             note=f"{note}Longer contexts have more copies of the passage, so the same share of the tokens repeats.",
         ),
         Claim(
@@ -97,7 +97,7 @@ def _judge(tables: Tables) -> Findings:
             sentence="A larger vocabulary takes more steps.",
             paper="ours; V^0.79 in paper A's recall",
             ours=_exponents(law, "vocabulary"),
-            verdict="undecided" if law is None else _trained.verdict_above(law.intervals["e"]),
+            verdict="undecided" if law is None else _verdicts.verdict_above(law.intervals["e"]),
             note=f"{note}The same text by fewer words, so a context of 64 tokens holds less text.",
         ),
     )
@@ -106,11 +106,11 @@ def _judge(tables: Tables) -> Findings:
 
 def _law(runs: Table) -> Law | None:
     emerged = np.unique(runs["configuration"][~runs["censored"]]).size
-    return None if emerged < _FEWEST else _trained.law(FORM, runs)
+    return None if emerged < _FEWEST else _runs.law(FORM, runs)
 
 
 def _within(law: Law | None, name: str, value: float) -> Verdict:
-    return "undecided" if law is None else _trained.verdict_within(law.intervals[_EXPONENTS[name]], value, _NEAR)
+    return "undecided" if law is None else _verdicts.verdict_within(law.intervals[_EXPONENTS[name]], value, _NEAR)
 
 
 def _exponents(law: Law | None, *names: str) -> str:
@@ -118,7 +118,7 @@ def _exponents(law: Law | None, *names: str) -> str:
         return f"fewer than {_FEWEST} configurations with an emerged run"
     found = ((name, _EXPONENTS[name]) for name in names)
     return ", ".join(
-        f"{name}^{law.coefficients[x]:.2f} {_trained.format_interval(law.intervals[x])}" for name, x in found
+        f"{name}^{law.coefficients[x]:.2f} {_verdicts.format_interval(law.intervals[x])}" for name, x in found
     )
 
 
@@ -143,7 +143,7 @@ STUDY = Study(
     paper="language",
     title="How long induction heads take in text",
     minutes={"smoke": 0.4, "laptop": 60 * HOURS, "paper": 1e6},
-    data=_trained.training(SWEEPS, _tables),
+    data=_runs.training(SWEEPS, _tables),
     judge=_judge,
     draw=_draw,
 )

@@ -16,9 +16,9 @@ import numpy as np
 from daybreak import pictures
 from daybreak.lab import Saved
 from daybreak.measure import Interval
+from daybreak.studies import _pairs, _runs, _verdicts
 from daybreak.studies._pairs import difference
 from daybreak.studies._study import Claim, Findings, Study, Tables, Verdict, verdict
-from daybreak.studies.emergence import _trained
 from daybreak.studies.language import _text
 
 HOURS = 0.2  # of two cores for the adaptive arm; the others are those of text-induction
@@ -28,7 +28,7 @@ _CHEAP = 0.02  # nats on plain text that do not count
 _KEPT = 0.15  # induction score at the end
 _SETTINGS = ("q", "schedule")
 
-SWEEPS: _trained.Sweeps = {
+SWEEPS: _runs.Sweeps = {
     "smoke": f"""[[grid]]{_text.TINY}
 task.q = [0.0, 0.5]
 [[grid]]{_text.TINY}
@@ -82,7 +82,7 @@ def _judge(tables: Tables) -> Findings:
     constants = {x: float(np.log(runs["plateau"][runs["arm"] == x]).mean()) for x in arms if x.startswith("q")}
     best = min(constants, key=lambda x: constants[x])
     none = runs["arm"] == "none"
-    factor = _trained.paired_factor(runs, adaptive, runs["arm"] == best)
+    factor = _pairs.paired_factor(runs, adaptive, runs["arm"] == best)
     losses = {"adaptive": difference(runs, adaptive, none, "clean_loss")} | {
         x: difference(runs, runs["arm"] == x, none, "clean_loss") for x in constants
     }
@@ -93,16 +93,14 @@ def _judge(tables: Tables) -> Findings:
     def if_emerged(found: Verdict) -> Verdict:
         return found if emerged else "undecided"
 
-    note = (
-        f"Grid: {_trained.grid_of(runs, 'q')}, {runs['steps'].max():,.0f} steps; pairs of equal seed, 95 % intervals."
-    )
+    note = f"Grid: {_runs.grid_of(runs, 'q')}, {runs['steps'].max():,.0f} steps; pairs of equal seed, 95 % intervals."
     claims = (
         Claim(
             id="L11",
             sentence="Repetition that is taken away brings the induction head at most 15 % later than the best constant one.",
             paper="ours: what paper A proposes, on text",
             ours=f"steps of the adaptive runs over those of constant {best}: {factor}",
-            verdict=if_emerged(_trained.verdict_above(Interval(-factor.range.high, -factor.range.low), -_LATER)),
+            verdict=if_emerged(_verdicts.verdict_above(Interval(-factor.range.high, -factor.range.low), -_LATER)),
             note=f"{note} Until the switch an adaptive run is the constant run of its q and seed, step by step.",
         ),
         Claim(
@@ -110,7 +108,7 @@ def _judge(tables: Tables) -> Findings:
             sentence="It ends with the loss of plain text.",
             paper="ours",
             ours=f"loss on plain text against none: {', '.join(f'{name}: {x}' for name, x in losses.items())}",
-            verdict=if_emerged(_trained.verdict_above(Interval(-price.high, -price.low), -_CHEAP)),
+            verdict=if_emerged(_verdicts.verdict_above(Interval(-price.high, -price.low), -_CHEAP)),
             note=f"{note} Nats per token of held-out text after equal steps. Holds if the interval lies below {_CHEAP}.",
         ),
         Claim(
@@ -157,7 +155,7 @@ STUDY = Study(
     paper="language",
     title="Repetition in text that is taken away",
     minutes={"smoke": 0.4, "laptop": 60 * HOURS, "paper": 3e5},
-    data=_trained.training(SWEEPS, _tables),
+    data=_runs.training(SWEEPS, _tables),
     judge=_judge,
     draw=_draw,
 )
