@@ -25,6 +25,7 @@ from daybreak.studies.emergence import (
     fig17,
     placement,
     schedules,
+    two_circuits,
 )
 
 _FIGURES = (
@@ -33,5 +34,6 @@ _FIGURES = (
     best_repetition,
     schedules,
     placement,
+    two_circuits,
 )
 STUDIES = tuple(module.STUDY for module in _FIGURES)
