@@ -306,6 +306,16 @@ def grid_of(table: Table, *names: str) -> str:
     return f"{axes}; {seeds} seeds, {table['plateau'].size} runs, {int(table['censored'].sum())} censored"
 
 
+NETWORK = ("layers", "width", "mlp", "learning_rate")
+"""Settings that `network_of` reads."""
+
+
+def network_of(table: Table) -> str:
+    """The network of studies that do not have the paper's."""
+    layers, width, mlp, rate = (table[name][0] for name in NETWORK)
+    return f"{layers} layers of width {width}{'' if mlp else ' without MLP'}, learning rate {rate:g}"
+
+
 def _settings(saved: Sequence[Saved], names: Sequence[str]) -> Table:
     rows = [_later(x.run, names) | index.settings(to_json(x.run)) for x in saved]
     return {name: np.array([row[name] for row in rows]) for name in names}

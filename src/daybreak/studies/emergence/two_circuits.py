@@ -73,7 +73,7 @@ stop.level = 0.6
 def _tables(saved: list[Saved]) -> Tables:
     half = _trained.plateau_columns_at(saved, "clean_accuracy", _half_of_the_way, "half")
     return {
-        "plateaus": _trained.plateaus(saved, _SETTINGS) | half,
+        "plateaus": _trained.plateaus(saved, (*_SETTINGS, *_trained.NETWORK)) | half,
         "hops": _hops(saved),
         "curves": _trained.curve_table(saved, _SETTINGS, _CURVES),
     }
@@ -122,7 +122,7 @@ def _judge(tables: Tables) -> Findings:
         for N in map(float, np.unique(runs["N"]))
     }
     note = (
-        f"Grid: {_trained.grid_of(runs, 'N', 'V')}; two layers of attention, learning rate 1e-3, both kinds. Level: half of the way from "
+        f"Grid: {_trained.grid_of(runs, 'N', 'V')}; both kinds; {_trained.network_of(runs)}. Level: half of the way from "
         f"1/N to 1. Times faster with the first hop given: {', '.join(f'N {N:g}: {x}' for N, x in faster.items())}."
     )
     texts = "; ".join(
@@ -212,7 +212,8 @@ def _draw(tables: Tables, findings: Findings):
     for name, marker, colour in (("copying", "o", pictures.OURS), ("selecting", "s", pictures.PAPER)):
         axes[2].plot(hops["N"], hops[name] / np.maximum(hops["accuracy"], 1), marker, color=colour, ms=4, label=name)
     axes[2].axhline(1, color=pictures.NEUTRAL, lw=0.8, ls=":")
-    axes[2].set(ylabel="step over that of accuracy", ylim=(0, None))
+    axes[2].set(ylabel="step over that of accuracy")
+    axes[2].set_ylim(0, 1.1 * max(1.0, axes[2].get_ylim()[1]))
     pictures.logarithmic(axes[2], hops["N"], label="N")
     axes[2].legend()
     pictures.caption(figure, f"{_trained.grid_of(runs, 'N', 'V')}, both kinds. {pictures.BANDS}")
