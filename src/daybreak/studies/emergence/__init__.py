@@ -25,6 +25,7 @@ from daybreak.studies.emergence import (
     fig17,
     placement,
     schedules,
+    sensitivity,
     two_circuits,
 )
 
@@ -35,5 +36,6 @@ _FIGURES = (
     schedules,
     placement,
     two_circuits,
+    sensitivity,
 )
 STUDIES = tuple(module.STUDY for module in _FIGURES)
