@@ -33,6 +33,8 @@ CASES: list[tuple[AnyModel, Interface]] = [
     (_small(mlp=0, positions="none", layers=3), VECTORS),
     (_small(mlp=0, positions="rotary", head_width=4, norm="pre", causal=True), TOKENS),
     (_small(positions="rotary", head_width=2), VECTORS),
+    (_small(norm="pre", causal=True, first_attention="previous"), TOKENS),
+    (_small(layers=1, first_attention="previous"), VECTORS),
 ]
 each_case = pytest.mark.parametrize(("model", "interface"), CASES)
 

@@ -1,5 +1,6 @@
 """The Transformer against what its settings say."""
 
+from dataclasses import replace
 from typing import Any
 
 import jax
@@ -25,6 +26,28 @@ def test_a_causal_model_does_not_see_the_future(causal: bool) -> None:
     first, second = (model.apply(parameters, x, TOKENS).values for x in (tokens, tokens.at[4].set(8)))
     assert np.array_equal(first[0], second[0]) == causal
     assert not np.allclose(first[1], second[1])
+
+
+@pytest.mark.parametrize("norm", ["none", "pre"])
+@pytest.mark.parametrize("reads", [(2, 5), (0, 1, 2, 3, 4, 5)])
+def test_attention_that_is_given_equals_attention_that_was_learned(reads: tuple[int, ...], norm: Any) -> None:
+    """One-hot positions, and scores so large that the softmax of the first block attends to the previous position alone."""
+    interface = TOKENS._replace(reads=reads)
+    learned = _small(layers=2, heads=1, width=9, head_width=6, mlp=0, positions="one-hot", bias=False, norm=norm)
+    parameters = learned.init(jax.random.key(0), interface)
+    to_previous = jnp.zeros((6, 6)).at[jnp.arange(6), jnp.maximum(jnp.arange(6) - 1, 0)].set(1e3)
+    scores = {"query": jnp.pad(to_previous, ((9, 0), (0, 0))), "key": jnp.pad(jnp.eye(6), ((9, 0), (0, 0)))}
+    planted = parameters | {"block0": parameters["block0"] | {name: {"weight": x} for name, x in scores.items()}}
+    given = replace(learned, first_attention="previous")
+    tokens = jnp.array([[1, 8, 3, 0, 5, 6], [1, 1, 1, 8, 8, 1]])
+    want = learned.apply(planted, tokens, interface, attention=True)
+    without = given.init(jax.random.key(0), interface)
+    assert parameters["block0"].keys() - without["block0"].keys() == {"query", "key"}
+    made = given.apply(without, tokens, interface, attention=True)
+    np.testing.assert_allclose(made.values, want.values, rtol=1e-4, atol=1e-5)
+    assert made.attention is not None and want.attention is not None
+    for x, y in zip(made.attention, want.attention, strict=True):
+        np.testing.assert_allclose(x, y, atol=1e-5)
 
 
 @pytest.mark.parametrize("norm", ["none", "post", "pre"])

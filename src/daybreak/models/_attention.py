@@ -75,6 +75,15 @@ def attend(
     return choose(context, rows.size, head_width)(block, context, rows, heads, mask)
 
 
+def previous(block: Parameters, context: Vectors | Tokens, rows: np.ndarray, heads: int) -> Attended:
+    """Attention of each row to the position before it, of the first to itself; queries and keys are not used."""
+    before = np.maximum(rows - 1, 0)
+    vectors = context.vectors() if isinstance(context, Tokens) else context
+    attended = linear(block["out"], linear(block["value"], vectors[..., before, :]))
+    pattern = jnp.eye(vectors.shape[-2], dtype=attended.dtype)[before]
+    return attended, jnp.broadcast_to(pattern, (*vectors.shape[:-2], heads, *pattern.shape))
+
+
 def choose(context: Vectors | Tokens, rows: int, head_width: int) -> Callable[..., Attended]:
     """The algorithm for this context, by the conditions in the table at the head of this module."""
     length = context.shape[-2]

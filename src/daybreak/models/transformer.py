@@ -22,6 +22,7 @@ Norm = Literal["none", "pre", "post"]
 Positions = Literal["sinusoidal", "learned", "one-hot", "none", "rotary"]
 Activation = Literal["relu", "gelu"]
 Initialisation = Literal["torch", "xavier", "orthogonal"]
+FirstAttention = Literal["learned", "previous"]
 _MOST_LAYERS = 1000  # each is traced and compiled on its own
 
 
@@ -59,6 +60,8 @@ class Transformer(Model[Parameters]):
     embedding_scale: float = 1.0  # Factor on the initial embedding.
     position_scale: float = 1.0  # Factor on sinusoidal positions, and size of learned ones at the start.
     readout_scale: float = 1.0  # Factor on the initial read-out.
+    # Where the first block attends: learned, or given as the position before each, so that one hop of recall is there from the start.
+    first_attention: FirstAttention = eqx.field(static=True, default="learned", metadata={"later": True})
 
     def __check_init__(self):
         check_whole("layers", self.layers, 1, "it", _MOST_LAYERS)
@@ -76,6 +79,7 @@ class Transformer(Model[Parameters]):
             "activation": Activation,
             "weights": Initialisation,
             "ends": Initialisation,
+            "first_attention": FirstAttention,
         }
         for name, allowed in choices.items():
             check_choice(name, getattr(self, name), allowed)
@@ -100,7 +104,9 @@ class Transformer(Model[Parameters]):
         }
         if self.mlp:
             shapes |= {"up": (stream, self.mlp), "down": (self.mlp, stream)}
-        kinds = {f"block{i}.{part}": (*shapes[part], self.weights) for i in range(self.layers) for part in shapes}
+        unused = {"query", "key"} if self.first_attention == "previous" else set()
+        parts = {i: [x for x in shapes if i > 0 or x not in unused] for i in range(self.layers)}
+        kinds = {f"block{i}.{part}": (*shapes[part], self.weights) for i in parts for part in parts[i]}
         drawn = _linears(key, kinds | {"readout": (stream, interface.outputs, self.ends)}, self.bias)
         parameters: Parameters = {
             "embed": self._embedding(_key(key, "embed"), interface),
@@ -110,7 +116,7 @@ class Transformer(Model[Parameters]):
             noise = jax.random.normal(_key(key, "positions"), (interface.length, self.width))
             parameters["positions"] = self.position_scale * noise
         for i in range(self.layers):
-            parameters[f"block{i}"] = {part: drawn[f"block{i}.{part}"] for part in shapes}
+            parameters[f"block{i}"] = {part: drawn[f"block{i}.{part}"] for part in parts[i]}
             if self.norm != "none":
                 norms = ("norm1", "norm2") if self.mlp else ("norm1",)
                 parameters[f"block{i}"] |= {part: _layers.norm_parameters(stream) for part in norms}
@@ -133,7 +139,8 @@ class Transformer(Model[Parameters]):
         patterns = []
         for i in range(self.layers):
             rows = reads if i == self.layers - 1 else everywhere
-            x, pattern = self._block(parameters[f"block{i}"], x, rows, partial(self._drop, key, i))
+            given = i == 0 and self.first_attention == "previous"
+            x, pattern = self._block(parameters[f"block{i}"], x, rows, partial(self._drop, key, i), given)
             patterns.append(pattern)
         if self.norm == "pre":
             x = _layers.layer_norm(parameters["norm"], x)
@@ -145,12 +152,17 @@ class Transformer(Model[Parameters]):
         """All sequences at once: products of all their rows, which `vmap` would not make in the backward pass."""
         return self.apply(parameters, inputs, interface, key=keys).values
 
-    def _block(self, block: Parameters, x: Any, rows: np.ndarray, drop: Callable) -> _attention.Attended:
-        """One block, computed at the given rows; keys and values at every position. In the first, x may be `Tokens`."""
+    def _block(self, block: Parameters, x: Any, rows: np.ndarray, drop: Callable, given: bool) -> _attention.Attended:
+        """One block, computed at some rows; keys and values at every position. In the first, x may be `Tokens`.
+
+        If its attention is given, it is to the previous position.
+        """
         context = _layers.layer_norm(block["norm1"], x) if self.norm == "pre" else x
         stream = _attention.at(x, rows)
-        attended, pattern = _attention.attend(
-            block, context, rows, self.heads, self.causal, rotary=self.positions == "rotary"
+        attended, pattern = (
+            _attention.previous(block, context, rows, self.heads)
+            if given
+            else _attention.attend(block, context, rows, self.heads, self.causal, rotary=self.positions == "rotary")
         )
         x = self._add(block.get("norm1"), stream, drop(0, attended))
         if not self.mlp:

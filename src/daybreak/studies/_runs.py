@@ -11,7 +11,7 @@ from daybreak.lab.reading import laws
 from daybreak.lab.sweeps import sweep
 from daybreak.measure import Law, Plateau
 from daybreak.studies._study import Scale, Table, Tables, TrainedData, select
-from daybreak.training import to_json
+from daybreak.training import Run, to_json
 
 Sweeps = Mapping[Scale, str]
 """What to train at each scale, as the text of a sweep file."""
@@ -116,8 +116,13 @@ def grid_of(table: Table, *names: str) -> str:
 
 
 def _settings(saved: Sequence[Saved], names: Sequence[str]) -> Table:
-    rows = [index.settings(to_json(x.run)) for x in saved]
+    rows = [_later(x.run, names) | index.settings(to_json(x.run)) for x in saved]
     return {name: np.array([row[name] for row in rows]) for name in names}
+
+
+def _later(run: Run, names: Sequence[str]) -> dict[str, object]:
+    """Settings of task and model by name: those that were added later are not in the JSON of a run at their default."""
+    return {name: getattr(part, name) for part in (run.task, run.model) for name in names if hasattr(part, name)}
 
 
 def _plateau_at(saved: Saved, curve: str, level: float) -> Plateau:

@@ -25,6 +25,8 @@ from daybreak.studies.emergence import (
     fig17,
     placement,
     schedules,
+    sensitivity,
+    two_circuits,
 )
 
 _FIGURES = (
@@ -33,5 +35,7 @@ _FIGURES = (
     best_repetition,
     schedules,
     placement,
+    two_circuits,
+    sensitivity,
 )
 STUDIES = tuple(module.STUDY for module in _FIGURES)

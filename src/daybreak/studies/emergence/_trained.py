@@ -56,6 +56,16 @@ stop.budget = "{PAPER_LAW}"
 """The regressions without repetition of figures 3, 11, 13 and 14 at laptop scale."""
 
 
+NETWORK = ("layers", "width", "mlp", "learning_rate")
+"""Settings that `network_of` reads."""
+
+
+def network_of(table: Table) -> str:
+    """The network of studies that do not have the paper's."""
+    layers, width, mlp, rate = (table[name][0] for name in NETWORK)
+    return f"{layers} layers of width {width}{'' if mlp else ' without MLP'}, learning rate {rate:g}"
+
+
 def published(figure: int) -> list[Published]:
     """The laws that paper A gives in a figure."""
     return [x for x in PUBLISHED if x.source == f"paper A, figure {figure}"]

@@ -45,14 +45,14 @@ def _rises(saved: list[Saved]) -> dict[str, np.ndarray]:
             "N": task["N"],
             "V": task["V"],
             "placement": task["placement"],
-            "accuracy_step": _half_way(record.steps, accuracy),
+            "accuracy_step": half_way(record.steps, accuracy),
         }
         for name, curve in (("copy", record.curves["value_to_key"]), ("select", record.curves["attention"])):
             layer = int(np.argmax(curve[-1].mean(axis=-1)))
             heads = curve[:, layer]
             row |= {
                 f"{name}_layer": layer + 1,
-                f"{name}_step": _half_way(record.steps, heads.mean(axis=-1)),
+                f"{name}_step": half_way(record.steps, heads.mean(axis=-1)),
                 f"{name}_least_head": float(heads[-1].min()),
                 f"{name}_most_head": float(heads[-1].max()),
             }
@@ -60,7 +60,7 @@ def _rises(saved: list[Saved]) -> dict[str, np.ndarray]:
     return {name: np.array([row[name] for row in rows]) for name in rows[0]}
 
 
-def _half_way(steps: np.ndarray, curve: np.ndarray) -> float:
+def half_way(steps: np.ndarray, curve: np.ndarray) -> float:
     """The step after which a curve stays above half-way from its start to its end."""
     below = np.flatnonzero(curve < (curve[0] + curve[-1]) / 2)
     return float(steps[min(below[-1] + 1, steps.size - 1)]) if below.size else float(steps[0])

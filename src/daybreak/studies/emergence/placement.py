@@ -30,6 +30,7 @@ from daybreak.studies.emergence import _trained
 
 _SETTINGS = ("N", "V", "B", "placement")
 _PLACEMENTS = ("exactly", "one-plus", "at-least-one", "bernoulli")
+_MARKERS = "osDv"  # of the placements; a hollow triangle that points upwards is a censored run
 _BASELINE = ("exactly", 1.0)
 
 _SWEEPS: _runs.Sweeps = {
@@ -68,7 +69,7 @@ stop.level = 0.6
 
 def _tables(saved: list[Saved]) -> Tables:
     return {
-        "plateaus": _runs.plateaus(saved, _SETTINGS),
+        "plateaus": _runs.plateaus(saved, (*_SETTINGS, *_trained.NETWORK)),
         "curves": _runs.curve_table(saved, _SETTINGS, ("clean_accuracy",)),
     }
 
@@ -107,7 +108,7 @@ def _judge(tables: Tables) -> Findings:
     gains = {(x, B): _factor(runs, _BASELINE, (x, B)) for x in _PLACEMENTS for B in values if (x, B) != _BASELINE}
     table = "; ".join(f"{x} {B:g}: {gain}" for (x, B), gain in gains.items())
     note = (
-        f"Grid: {_runs.grid_of(runs, 'N', 'V', 'B')}; two layers of attention, learning rate 1e-3. Times to 60 % clean accuracy; "
+        f"Grid: {_runs.grid_of(runs, 'N', 'V', 'B')}; {_trained.network_of(runs)}. Times to 60 % clean accuracy; "
         "factors over pairs of equal seed, 95 % intervals; < and > are bounds from censored runs. Times faster than exactly one "
         f"copy: {table}."
     )
@@ -200,11 +201,11 @@ def _draw(tables: Tables, findings: Findings):
             mine = select(runs, _rows(runs, placement, value))
             x = np.full(mine["plateau"].size, j + 0.18 * (i - 1.5))
             cut = mine["censored"]
-            axes[0].plot(x[~cut], mine["plateau"][~cut], pictures.MARKERS[i], color=colour, ms=4)
+            axes[0].plot(x[~cut], mine["plateau"][~cut], _MARKERS[i], color=colour, ms=4)
             axes[0].plot(x[cut], mine["plateau"][cut], "^", color=colour, ms=6, mfc="none")
             mean = _runs.geometric_mean(mine, np.ones(x.size, np.bool_))
             axes[0].plot(x[0] + np.array([-0.08, 0.08]), [mean, mean], color=colour, lw=1.5)
-        axes[0].plot([], [], pictures.MARKERS[i], color=colour, ms=4, label=placement)
+        axes[0].plot([], [], _MARKERS[i], color=colour, ms=4, label=placement)
         shown = select(curves, _rows(curves, placement, B))
         for seed in np.unique(shown["seed"]):
             one = select(shown, shown["seed"] == seed)
@@ -214,6 +215,7 @@ def _draw(tables: Tables, findings: Findings):
     axes[0].legend(title="placement", loc="center left", bbox_to_anchor=(1, 0.5))
     axes[1].axhline(1 / runs["N"][0], color=pictures.NEUTRAL, lw=0.8, ls=":")
     axes[1].set(xlabel="step   (dotted: guess)", ylabel="clean accuracy", ylim=(0, 1.03), xlim=(0, None))
+    pictures.caption(figure, f"{_runs.grid_of(runs, 'N', 'V', 'B')}. Lines on the left: geometric means.")
     return figure
 
 
@@ -221,7 +223,7 @@ STUDY = Study(
     name="placement",
     paper="emergence",
     title="How copies are placed in recall: exactly, one and more, or by chance",
-    minutes={"smoke": 0.6, "laptop": 12, "paper": 2e4},
+    minutes={"smoke": 0.6, "laptop": 12, "paper": 1.8e5},
     data=_runs.training(_SWEEPS, _tables),
     judge=_judge,
     draw=_draw,
