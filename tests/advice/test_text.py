@@ -35,8 +35,8 @@ def _results(folder: Path, adaptive_emerged: bool = True) -> Path:
     columns = {name: [float(x[name]) for _, x in rows] for name in SETTING}
     columns |= {"plateau": lengths, "censored": [False] * len(rows), "configuration": [i for i, _ in rows]}
     _write(folder, "text-laws", "plateaus", columns)
-    arms = {"none": (8000, True, 0.0), "q = 0.1": (6000, False, 0.01), "q = 0.5": (3000, False, 0.1)}
-    arms["adaptive, q = 0.5"] = (3000, not adaptive_emerged, 0.0)
+    arms = {"none": (8000, True, 0.0), "q = 0.1": (6000, False, 0.01), "q = 1": (3000, False, 0.1)}
+    arms["adaptive, q = 1"] = (3000, not adaptive_emerged, 0.0)
     runs = [(name, seed, *x) for name, x in arms.items() for seed in range(5)]
     columns = {
         "arm": [x[0] for x in runs],
@@ -59,20 +59,20 @@ def test_the_planted_law_and_prices_come_back(tmp_path: Path) -> None:
     arms = {x.name: x for x in advice.arms}
     assert advice.steps(arms["none"]) is None
     assert advice.steps(arms["q = 0.1"]) == pytest.approx(2 * advice.expected.steps)
-    assert (arms["none"].emerged, arms["q = 0.5"].emerged) == (0, 5)
-    price = arms["q = 0.5"].price
+    assert (arms["none"].emerged, arms["q = 1"].emerged) == (0, 5)
+    price = arms["q = 1"].price
     assert price is not None
     assert price.mean == pytest.approx(0.1, abs=0.003), "seeds differ by far more, but pairs do not"
-    assert advice.recommended is arms["adaptive, q = 0.5"]
+    assert advice.recommended is arms["adaptive, q = 1"]
     assert advice.command.startswith(
-        "daybreak train text --task.T 256 --task.copies 16 --batch 8 --task.q 0.5 --schedule.name adaptive"
+        "daybreak train text --task.T 256 --task.copies 16 --batch 8 --task.q 1 --schedule.name adaptive"
     )
 
 
 def test_without_an_adaptive_run_that_emerged_the_fastest_constant_is_taken(tmp_path: Path) -> None:
     advice = advise_text(SETTING, _results(tmp_path, adaptive_emerged=False))
     assert advice.recommended is not None
-    assert advice.recommended.name == "q = 0.5"
+    assert advice.recommended.name == "q = 1"
     assert "adaptive" not in advice.command
 
 
@@ -89,10 +89,10 @@ def test_the_command_says_it(tmp_path: Path, capsys) -> None:
     assert main(request) == 0
     shown = capsys.readouterr().out
     for words in (
-        "An induction head, if half",
+        "An induction head, if every",
         "emerged in 8,000",
         "0 of 5",
-        "→ adaptive, q = 0.5",
+        "→ adaptive, q = 1",
         "Next: daybreak train text",
         "Note:",
     ):

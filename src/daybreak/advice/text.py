@@ -23,7 +23,7 @@ class Arm:
     """A form of repetition in the study of text.
 
     Args:
-        name: `none`, `q = 0.5`, or `adaptive, q = 0.5`.
+        name: `none`, `q = 1`, or `adaptive, q = 1`.
         emerged: runs that had an induction head at the end.
         runs: in all.
         factor: steps relative to the repetition of the law; None unless all runs emerged.

@@ -18,7 +18,7 @@ def show(console: Console, advice: "TextAdvice") -> None:
     ranges = ", ".join(f"{_NAMES[name]} {x:g} to {y:g}" for name, (x, y) in advice.measured.items())
     lines = [
         (
-            f"An induction head, if half of the sequences repeat a passage: {expected.steps:,.0f} steps, "
+            f"An induction head, if every sequence repeats a passage: {expected.steps:,.0f} steps, "
             f"95 % of runs between {low:,.0f} and {high:,.0f}."
         ),
         f"By steps = {expected.formula}, from our runs of text-laws.",

@@ -56,7 +56,7 @@ PRESETS: dict[str, Run] = {
     # Two attention-only layers, the smallest network with an induction head, on text that repeats (docs/guides/text.md).
     # Distances of 10 to 18 between copies, and a probe that repeats after 32: a head that copies by position is not counted.
     "text-induction": Run(
-        task=Text(T=64, q=0.5, passage=10, copies=4),
+        task=Text(T=64, q=1.0, passage=10, copies=4),
         model=Transformer(
             layers=2,
             heads=4,

@@ -3,7 +3,8 @@
 Criteria, written on 2026-11-18 before any run of the grid below: two layers of attention on Shakespeare and the King James Bible
 (preset text-induction), in a share q of the sequences a passage of 10 tokens occurs four times, q in {0, 0.05, 0.1, 0.2, 0.5}, seeds
 1 to 5, 8 000 steps each. The network was chosen on seed 0, which is not among them; there, q = 0.5 emerged at step 3 939 and q = 0 not
-within 8 000. A run has emerged when the induction score of one head, on random tokens that repeat, is 0.3. All losses are on
+within 8 000. q = 0.7 and 1 were added on the same day when no run with q up to 0.2 had emerged, and with q = 1 seeds 101 and 102, which
+are not among them either, had at steps 1 670 and 1 922; the criteria did not change. A run has emerged when the induction score of one head, on random tokens that repeat, is 0.3. All losses are on
 plain text that is held out, as means over the last tenth of the steps. Pairs have equal seeds, intervals are 95 %.
 - L1 holds if for one q all seeds emerged, and earlier than plain text by the interval of the paired factor, or by its bound where plain
   text is censored; it fails if for each such q the interval lies below 1, or if only plain text emerged.
@@ -26,7 +27,7 @@ from daybreak.studies._pairs import Difference, difference
 from daybreak.studies._study import Claim, Findings, Study, Table, Tables, Verdict, select
 from daybreak.studies.language import _text
 
-HOURS = 0.8  # of two cores for the laptop grid
+HOURS = 1  # of two cores for the laptop grid
 _SHARP = 0.25  # of the plateau that the rise may take
 _WITH = 0.05  # of the plateau by which the previous-token head may come later
 _CHEAP = 0.02  # nats on plain text that do not count
@@ -34,7 +35,7 @@ _LITTLE = 0.1  # share of the sequences that is a little repetition
 
 SWEEPS: _runs.Sweeps = {
     "smoke": f"{_text.TINY}\ntask.q = [0.0, 0.5]",
-    "laptop": f"{_text.WHOLE}\ntask.q = [0.0, 0.05, 0.1, 0.2, 0.5]",
+    "laptop": f"{_text.WHOLE}\ntask.q = [0.0, 0.05, 0.1, 0.2, 0.5, 0.7, 1.0]",
     "paper": """
 preset = "text-induction"
 seeds = 10

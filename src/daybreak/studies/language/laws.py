@@ -1,8 +1,8 @@
 """How long the induction head takes in text: against context length, batch, width and vocabulary.
 
-Criteria, written on 2026-11-18 before any run of the grid below: preset text-induction with q = 0.5, one setting changed at a time:
+Criteria, written on 2026-11-18 before any run of the grid below: preset text-induction with q = 1, one setting changed at a time:
 T in {32, 64, 128} (with 2, 4, 8 copies of the passage, so that the same share of the tokens repeats), batch in {8, 16, 32}, width in
-{64, 128, 256} with four heads, vocabulary in {250, 500, 1000}; seeds 1 to 3, at most 12 000 steps. One law,
+{64, 128, 256} with four heads, vocabulary in {250, 500, 1000}; seeds 1 to 3, at most 8 000 steps. One law,
 steps = C T^a batch^b width^c V^e, by censored maximum likelihood, with 95 % intervals.
 - L7 holds if the intervals of a and b lie within 0.2 of −0.5: tokens = steps × batch × T then grow as √(batch × T), as published for
   plain text; it fails if one of them lies entirely outside of that.
@@ -21,7 +21,7 @@ from daybreak.studies import _runs, _verdicts
 from daybreak.studies._study import Claim, Findings, Study, Table, Tables, Verdict, select
 from daybreak.studies.language import _text
 
-HOURS = 0.7  # of two cores for the laptop grid
+HOURS = 0.5  # of two cores for the laptop grid
 _EXPONENTS = {"T": "a", "batch": "b", "width": "c", "vocabulary": "e"}
 FORM = "C * T**a * batch**b * width**c * vocabulary**e"
 _FEWEST = 7  # configurations with an emerged run
@@ -31,7 +31,6 @@ _GRID = """
 [[grid]]
 preset = "text-induction"
 seeds = [1, 2, 3]
-stop.budget = 12_000
 """
 _CHANGES = (
     "batch = [8, 16, 32]",
@@ -64,7 +63,7 @@ def _tables(saved: list[Saved]) -> Tables:
 def _judge(tables: Tables) -> Findings:
     runs = tables["plateaus"]
     law = _law(runs)
-    note = f"Grid: {_runs.grid_of(runs, *_EXPONENTS)}; one setting changed at a time, q = 0.5. "
+    note = f"Grid: {_runs.grid_of(runs, *_EXPONENTS)}; one setting changed at a time, q = 1. "
     if law is not None:
         note += f"Steps = {law.formula}, R² {law.r2:.2f}. "
     claims = (

@@ -1,7 +1,7 @@
 """Repetition in text that is taken away when the induction head has formed: is it as early as the best constant, with the loss of none?
 
 Criteria, written on 2026-11-18 before any run of the adaptive arm: the runs of text-induction at q = 0 and at constant q, and
-adaptive ones that begin with q = 0.5 and train on plain text as soon as the induction score has been 0.3 for two evaluations;
+adaptive ones that begin with q = 1 and train on plain text as soon as the induction score has been 0.3 for two evaluations;
 seeds 1 to 5, 8 000 steps. Losses are on plain text that is held out, means over the last tenth of the steps. Pairs have equal seeds,
 intervals are 95 %.
 - L11 holds if the adaptive runs emerge at most 15 % later than the best constant q, by the interval of the paired factor; it fails if
@@ -22,7 +22,7 @@ from daybreak.studies._study import Claim, Findings, Study, Tables, Verdict, ver
 from daybreak.studies.language import _text
 
 HOURS = 0.2  # of two cores for the adaptive arm; the others are those of text-induction
-SHARE = 0.5  # q of the adaptive runs, and of text-laws
+SHARE = 1.0  # q of the adaptive runs, and of text-laws
 _LATER = 1.15
 _CHEAP = 0.02  # nats on plain text that do not count
 _KEPT = 0.15  # induction score at the end
@@ -36,9 +36,9 @@ task.q = 0.5
 schedule.name = "adaptive"
 """,
     "laptop": f"""[[grid]]{_text.WHOLE}
-task.q = [0.0, 0.05, 0.1, 0.2, 0.5]
+task.q = [0.0, 0.05, 0.1, 0.2, 0.5, 0.7, 1.0]
 [[grid]]{_text.WHOLE}
-task.q = 0.5
+task.q = 1.0
 schedule.name = "adaptive"
 """,
     "paper": """
