@@ -59,6 +59,8 @@ class Transformer(Model[Parameters]):
     embedding_scale: float = 1.0  # Factor on the initial embedding.
     position_scale: float = 1.0  # Factor on sinusoidal positions, and size of learned ones at the start.
     readout_scale: float = 1.0  # Factor on the initial read-out.
+    # Newest positions that a causal model may attend to, in each block; 0 for all.
+    window: int = eqx.field(static=True, converter=as_int, default=0, metadata={"later": True})
 
     def __check_init__(self):
         check_whole("layers", self.layers, 1, "it", _MOST_LAYERS)
@@ -79,6 +81,9 @@ class Transformer(Model[Parameters]):
         }
         for name, allowed in choices.items():
             check_choice(name, getattr(self, name), allowed)
+        check_whole("window", self.window, 0, "the window (0: all positions)")
+        why = "the newest positions are those before a position, so only a causal model has a window"
+        refuse("window", self.window, self.window > 0 and not self.causal, why)
         odd = self.positions == "rotary" and self.head_width % 2 == 1
         refuse("head_width", self.head_width, odd, "rotary positions turn pairs of entries, so it must be even")
 
@@ -150,7 +155,7 @@ class Transformer(Model[Parameters]):
         context = _layers.layer_norm(block["norm1"], x) if self.norm == "pre" else x
         stream = _attention.at(x, rows)
         attended, pattern = _attention.attend(
-            block, context, rows, self.heads, self.causal, rotary=self.positions == "rotary"
+            block, context, rows, self.heads, self.causal, rotary=self.positions == "rotary", window=self.window
         )
         x = self._add(block.get("norm1"), stream, drop(0, attended))
         if not self.mlp:

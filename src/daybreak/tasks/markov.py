@@ -59,6 +59,8 @@ class MarkovChain(Task[MarkovWorld]):
     train: int = eqx.field(static=True, converter=as_int, default=9000)
     # Sequences in the validation set; 0 for fresh ones at every evaluation.
     validation: int = eqx.field(static=True, converter=as_int, default=3000)
+    # Whether the matrices of two blocks are orthogonal to each other too, as the theory assumes, not only in the mean.
+    uncorrelated: bool = eqx.field(static=True, default=False, metadata={"later": True})
 
     def __check_init__(self):
         check_whole("d", self.d, 2, "the number of states")
@@ -129,8 +131,11 @@ class MarkovChain(Task[MarkovWorld]):
         return Sizes(self.train, self.validation)
 
     def world(self, key: PRNGKeyArray) -> MarkovWorld:
-        """Draw an orthogonal matrix for each block."""
-        return MarkovWorld(jax.random.orthogonal(key, self.d, (self.K,)))
+        """Draw an orthogonal matrix for each block; uncorrelated ones as U Sᵏ V, S a shift by one, of which no power has a trace."""
+        if not self.uncorrelated:
+            return MarkovWorld(jax.random.orthogonal(key, self.d, (self.K,)))
+        u, v = jax.random.orthogonal(key, self.d, (2,))
+        return MarkovWorld(jnp.stack([jnp.roll(u, k, axis=1) @ v for k in range(self.K)]))
 
     def sample(self, key: PRNGKeyArray, world: MarkovWorld) -> Example:
         """Draw the prefix, then follow the chain with a rolling window of its latest tokens, newest first."""
