@@ -59,7 +59,7 @@ class MarkovChain(Task[MarkovWorld]):
     train: int = eqx.field(static=True, converter=as_int, default=9000)
     # Sequences in the validation set; 0 for fresh ones at every evaluation.
     validation: int = eqx.field(static=True, converter=as_int, default=3000)
-    # Whether the matrices of two blocks are orthogonal to each other too, as the theory assumes, not only in the mean.
+    # Whether the logits that a token gives by two blocks are orthogonal, as the theory assumes; otherwise only in the mean.
     uncorrelated: bool = eqx.field(static=True, default=False, metadata={"later": True})
 
     def __check_init__(self):
@@ -70,6 +70,11 @@ class MarkovChain(Task[MarkovWorld]):
         check_whole("validation", self.validation, 0, "the size of the validation set (0: fresh samples)")
         check_whole("generated", self.generated, 1, "the number of generated tokens", _MOST_TOKENS)
         check_bool("reversed", self.reversed)
+        check_bool("uncorrelated", self.uncorrelated)
+        refuse("d", self.d, self.uncorrelated and self.d % 2 == 0, "uncorrelated matrices need an odd number of states")
+        possible = max((self.d - 1) // 2, 1)
+        too_many = self.uncorrelated and possible < self.K
+        refuse("K", self.K, too_many, f"at most {possible} blocks of {self.d} states can be uncorrelated")
         if is_plain("m", self.m):
             refuse("m", self.m, self.m <= 0, "the importance ratio must be above 0")
         if self.beta is not None and is_plain("beta", self.beta):
@@ -131,11 +136,10 @@ class MarkovChain(Task[MarkovWorld]):
         return Sizes(self.train, self.validation)
 
     def world(self, key: PRNGKeyArray) -> MarkovWorld:
-        """Draw an orthogonal matrix for each block; uncorrelated ones as U Sᵏ V, S a shift by one, of which no power has a trace."""
+        """Draw an orthogonal matrix for each block."""
         if not self.uncorrelated:
             return MarkovWorld(jax.random.orthogonal(key, self.d, (self.K,)))
-        u, v = jax.random.orthogonal(key, self.d, (2,))
-        return MarkovWorld(jnp.stack([jnp.roll(u, k, axis=1) @ v for k in range(self.K)]))
+        return MarkovWorld(_uncorrelated(key, self.d, self.K))
 
     def sample(self, key: PRNGKeyArray, world: MarkovWorld) -> Example:
         """Draw the prefix, then follow the chain with a rolling window of its latest tokens, newest first."""
@@ -254,6 +258,26 @@ class MarkovChain(Task[MarkovWorld]):
     @property
     def _prefix(self) -> int:
         return self.order if self.prefix is None else self.prefix
+
+
+def _uncorrelated(key: PRNGKeyArray, d: int, K: int) -> Float[Array, "K d d"]:
+    """Orthogonal matrices Q_k = Q Pᵏ⁻¹ for which no token says the same by two blocks: its logits by each are orthogonal.
+
+    All leave the constant vector as it is, which changes no probability. P is circulant with the phases 2πj/n, j = 1 … n = (d − 1)/2, and
+    their conjugates on the other vectors. Their k-th powers sum to zero for 0 < k < n, so the diagonal of Pᵏ is 1/d, that of the constant
+    vector alone.
+    """
+    n = (d - 1) // 2
+    phases = np.exp(2j * np.pi * np.arange(1, n + 1) / n)
+    powers = [np.fft.ifft([1, *phases**k, *np.conj(phases[::-1] ** k)]).real for k in range(K)]
+    shifts = (np.arange(d)[:, None] - np.arange(d)[None, :]) % d
+    circulants = jnp.asarray(np.stack([power[shifts] for power in powers]), jnp.float32)
+    axis = np.eye(d)[0] - np.full(
+        d, d**-0.5
+    )  # the reflection along it swaps the first unit vector and the constant one
+    mirror = jnp.asarray(np.eye(d) - 2 * np.outer(axis, axis) / (axis @ axis), jnp.float32)
+    inside = jnp.pad(jax.random.orthogonal(key, d - 1), ((1, 0), (1, 0))).at[0, 0].set(1.0)
+    return jnp.swapaxes(mirror @ inside @ mirror @ circulants, 1, 2)  # columns in rows
 
 
 def _draw(at: Float[Array, ""], logits: Float[Array, " d"]) -> Int[Array, ""]:
