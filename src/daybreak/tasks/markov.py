@@ -1,6 +1,7 @@
 """Markov chains with importance structure: blocks of past tokens matter, each block less than the one before."""
 
 import math
+from dataclasses import replace
 from typing import NamedTuple, final
 
 import equinox as eqx
@@ -32,7 +33,8 @@ class MarkovChain(Task[MarkovWorld]):
         x_t ~ softmax( Σ_k A_k Σ_{i in block k} α_i x_{t−i} ), A_k = β m^{K−k} Q_k, Q_k Haar-orthogonal
 
     Blocks are numbered by importance: block 1 is the strongest for m > 1. It holds the newest L lags, or with `reversed`
-    the oldest. A sequence is a uniform prefix and then tokens of the chain; only those are predicted.
+    the oldest. A sequence is a uniform prefix and then tokens of the chain; only those are predicted. With q above 0 positions of
+    the prefix that are before all blocks hold copies of the tokens of one block: the repetition of paper A, for that block.
 
     Example:
         >>> task = MarkovChain(L=2)
@@ -61,6 +63,10 @@ class MarkovChain(Task[MarkovWorld]):
     validation: int = eqx.field(static=True, converter=as_int, default=3000)
     # Whether the logits that a token gives by two blocks are orthogonal, as the theory assumes; otherwise only in the mean.
     uncorrelated: bool = eqx.field(static=True, default=False, metadata={"later": True})
+    # Probability with which each position before all blocks holds a copy of a token of the block `repeated`.
+    q: float = eqx.field(converter=as_float, default=0.0, metadata={"later": True})
+    # The block, by importance, whose tokens are copied, as the first generated token sees it.
+    repeated: int = eqx.field(static=True, converter=as_int, default=1, metadata={"later": True})
 
     def __check_init__(self):
         check_whole("d", self.d, 2, "the number of states")
@@ -91,6 +97,16 @@ class MarkovChain(Task[MarkovWorld]):
             why = f"the next token depends on the last {self.order}, so the prefix must have at least {self.order}"
             refuse("prefix", self.prefix, self.prefix < self.order, why)
         self._check_weights()
+        self._check_repetition()
+
+    def _check_repetition(self):
+        check_whole("repeated", self.repeated, 1, "the block whose tokens are copied")
+        refuse("repeated", self.repeated, self.repeated > self.K, f"the chain has {self.K} blocks")
+        if is_plain("q", self.q):
+            refuse("q", self.q, not 0 <= self.q <= 1, "it is a probability, so it must lie in [0, 1]")
+            nowhere = self.q > 0 and self._prefix == self.order
+            why = f"every position of the prefix is in a block, so there must be more than {self.order}: give a longer prefix"
+            refuse("q", self.q, nowhere, why)
 
     def _check_weights(self):
         if self.weights is None:
@@ -144,7 +160,7 @@ class MarkovChain(Task[MarkovWorld]):
     def sample(self, key: PRNGKeyArray, world: MarkovWorld) -> Example:
         """Draw the prefix, then follow the chain with a rolling window of its latest tokens, newest first."""
         bits = jax.random.bits(key, (self._prefix + self.generated,))
-        prefix = below(bits[: self._prefix], self.d)
+        prefix = self._with_copies(key, below(bits[: self._prefix], self.d))
         strengths = self._strengths(world)
 
         def step(recent, at):
@@ -156,8 +172,13 @@ class MarkovChain(Task[MarkovWorld]):
         return Example(jnp.append(prefix, chain[:-1]), chain, relevant)
 
     def clean(self) -> "MarkovChain":
-        """The task itself: it has no repetition."""
-        return self
+        """The same chain without copies."""
+        return replace(self, q=0.0)
+
+    @property
+    def repetition(self) -> dict[str, float]:
+        """Copies of the tokens of a block."""
+        return {"q": 0.0}
 
     def loss(self, outputs: Float[Array, "reads d"], example: Example) -> Float[Array, ""]:
         """Mean cross-entropy of the generated tokens."""
@@ -226,6 +247,16 @@ class MarkovChain(Task[MarkovWorld]):
             return -jnp.mean(jnp.sum(jnp.exp(log_p) * log_p, axis=1))
 
         return jnp.mean(jax.lax.map(entropy, jax.random.split(key, samples), batch_size=min(samples, 1000)))
+
+    def _with_copies(self, key: PRNGKeyArray, prefix: Int[Array, " prefix"]) -> Int[Array, " prefix"]:
+        """The prefix with copies in some of the positions before all blocks, where there are any."""
+        before = self._prefix - self.order
+        if not before:
+            return prefix
+        whether, which = jax.random.bits(jax.random.fold_in(key, 1), (2, before))
+        tokens = prefix[self._prefix - np.array(self.lags[self.repeated - 1])]
+        copies = tokens[below(which, self.L)]
+        return prefix.at[:before].set(jnp.where(uniform(whether) < self.q, copies, prefix[:before]))
 
     def _strengths(self, world: MarkovWorld) -> Float[Array, "K d d"]:
         """The columns of A_k, ready to be gathered by token."""
