@@ -24,7 +24,7 @@ from daybreak.training.presets import PRESETS
 
 _FULL = PRESETS["paper-b-full"]
 _BUDGETS = (20, 40, 60, 80, 100, 130, 160, 200, 250, 300, 360, 430, 500, 600, 700, 850, 1000, 1200, 1400, 1700, 2000)
-_SMOKE_BUDGETS = (10, 20, 40)
+_SMOKE_BUDGETS = (20, 40)
 
 
 def _runs(scale: Scale) -> list[Run]:

@@ -22,6 +22,7 @@ Pairs of which a run does not reach its second transition are left out, and coun
 """
 
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
@@ -36,7 +37,7 @@ from daybreak.training import Optimizer, Run, Stop, cohort
 
 _BETA = 0.9
 _EVALUATIONS = 120
-_GRIDS: dict[str, dict] = {
+_GRIDS: dict[str, dict[str, Any]] = {
     "smoke": {
         "d": 5,
         "base": (3, 2, 2.0),
@@ -117,7 +118,7 @@ def _inside(flow: theory.HeadTrajectory, times: np.ndarray) -> np.ndarray:
     return flow.loss[: times.size] / flow.loss[0]
 
 
-def _columns(rows: list[dict[str, float]]) -> Table:
+def _columns(rows: list[dict[str, Any]]) -> Table:
     return {name: np.array([row[name] for row in rows]) for name in rows[0]}
 
 
