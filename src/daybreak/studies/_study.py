@@ -84,14 +84,22 @@ class TrainedData:
 
     def rounds(self, scale: Scale) -> list[list[Run]]:
         """The runs of a scale in the order in which they are trained: those of a round do not depend on each other."""
-        runs = self.runs(scale)
         if not self.keep:
-            return [runs]
+            return [self.runs(scale)]
+        families = self._families(scale)
+        depth = max(map(len, families), default=0)
+        return [[family[i] for family in families if i < len(family)] for i in range(depth)]
+
+    def trainings(self, scale: Scale) -> list[Run]:
+        """The runs of a scale that say what it costs: of those that go on from each other, the longest."""
+        return [family[-1] for family in self._families(scale)] if self.keep else self.runs(scale)
+
+    def _families(self, scale: Scale) -> list[list[Run]]:
+        """Runs that differ in their budgets only, the shortest first."""
         families: dict[str, list[Run]] = {}
-        for run in sorted(runs, key=lambda run: run.stop.budget):
+        for run in sorted(self.runs(scale), key=lambda run: run.stop.budget):
             families.setdefault(replace(run, stop=replace(run.stop, budget=1)).id, []).append(run)
-        depth = max(map(len, families.values()), default=0)
-        return [[family[i] for family in families.values() if i < len(family)] for i in range(depth)]
+        return list(families.values())
 
 
 @final

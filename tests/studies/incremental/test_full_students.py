@@ -2,6 +2,7 @@
 
 import itertools
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -15,8 +16,7 @@ from daybreak.studies import TrainedData
 from daybreak.studies.incremental import fig3
 from daybreak.training import Run
 
-DATA = fig3.STUDY.data
-assert isinstance(DATA, TrainedData)
+DATA: Any = fig3.STUDY.data
 
 
 def window(run: Run) -> int:
@@ -41,7 +41,10 @@ def test_rounds_train_every_run_once_and_the_shorter_ones_first() -> None:
     budgets = [{run.stop.budget for run in part if not window(run)} for part in rounds]
     assert [len(x) for x in budgets] == [1] * len(budgets)
     assert all(max(a) < min(b) for a, b in itertools.pairwise(budgets))
+    assert sorted(window(run) for run in DATA.trainings("laptop")) == [0] * 5 + [4] * 5 + [8] * 5 + [12] * 5
+    assert {run.stop.budget for run in DATA.trainings("laptop")} == {2000}
     whole = TrainedData(DATA.runs, DATA.tables)
+    assert whole.trainings("smoke") == DATA.runs("smoke")
     assert whole.rounds("smoke") == [DATA.runs("smoke")], "without files to keep, all at once"
 
 

@@ -19,6 +19,7 @@ from daybreak.models import Transformer
 from daybreak.studies._study import Scale, Study, Table, Tables, TrainedData, stack
 from daybreak.studies.incremental._students import SEQUENCES, divergence, draw, nearest
 from daybreak.studies.incremental._trained import NEW_SEEDS, changed, records, seeded
+from daybreak.tasks import MarkovChain
 from daybreak.training import Run, Stop, cohort
 from daybreak.training.presets import PRESETS
 
@@ -31,8 +32,14 @@ def _runs(scale: Scale) -> list[Run]:
     full = seeded(_FULL, scale, NEW_SEEDS[:5])
     budgets = _SMOKE_BUDGETS if scale == "smoke" else _BUDGETS
     stops = [Stop(budget=budget, every=full[0].stop.every, level=0.0) for budget in budgets]
-    students = [changed(run, model={"window": n * run.task.L}) for n in (1, 2, 3) for run in full]
+    students = [_limited(run, n) for n in (1, 2, 3) for run in full]
     return students + [changed(run, stop=stop) for run in full for stop in stops]
+
+
+def _limited(run: Run, n: int) -> Run:
+    """The same run with a context of n blocks."""
+    assert isinstance(run.task, MarkovChain)  # noqa: S101
+    return changed(run, model={"window": n * run.task.L})
 
 
 def _tables(saved: list[Saved]) -> Tables:
