@@ -46,6 +46,7 @@ from daybreak.models import MinimalAttention, Transformer
 from daybreak.tasks import MarkovChain, Recall, SingleLocation
 from daybreak.training import Optimizer, Run, cohort
 from daybreak.training.lanes import Lanes
+from daybreak.training.presets import PRESETS
 from report import Report as Document
 
 ROUNDS = 9
@@ -76,6 +77,7 @@ CASES = {
     "markov": Case(
         Run(MarkovChain(L=2), MinimalAttention(), Optimizer(name="adamw", learning_rate=0.08), batch=3000), ratio=5.0
     ),
+    "markov-full": Case(PRESETS["paper-b-full"], ratio=1.2),
     "cohort": Case(Run(SingleLocation(T=32, d=16), Transformer()), members=MEMBERS),
     **{f"length-{T}": Case(Run(SingleLocation(T=T, d=16), Transformer()), limit=True) for T in LENGTHS},
 }
@@ -141,6 +143,9 @@ def peers(run: Run, ours: cohort.WorldAndData) -> dict[str, Any]:
                 size, interface.length, interface.reads[0], heads=model.heads, epsilon=model.epsilon
             )
         assert isinstance(model, Transformer)  # noqa: S101
+        if isinstance(task, MarkovChain):
+            sizes = {name: getattr(model, name) for name in ("heads", "width", "head_width", "mlp", "dropout")}
+            return peer.FullModel(size, interface.length, interface.reads[0], **sizes)
         sizes = {name: getattr(model, name) for name in ("layers", "heads", "width", "head_width", "mlp", "causal")}
         embed = (torch.nn.Linear if interface.tokens is None else torch.nn.Embedding)(size, model.width)
         return peer.Transformer(embed, interface.outputs, interface.length, norm=model.norm == "pre", **sizes)
@@ -150,7 +155,7 @@ def peers(run: Run, ours: cohort.WorldAndData) -> dict[str, Any]:
         rule = {"adam": torch.optim.Adam, "adamw": torch.optim.AdamW}[run.optimizer.name]
         optimizer = rule(net.parameters(), lr=run.optimizer.learning_rate, fused=True)
         loss = peer.regression_loss if interface.tokens is None else peer.token_loss
-        return peer.Training(net, loss, sampler(), optimizer, compiled=compiled)
+        return peer.Training(net, loss, sampler(), optimizer, compiled=compiled, clip=run.optimizer.clip)
 
     return {"eager": training(compiled=False), "compiled": training(compiled=True)}
 

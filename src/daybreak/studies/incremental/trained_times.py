@@ -25,6 +25,7 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
+from matplotlib.axes import Axes
 
 from daybreak import measure, pictures, theory
 from daybreak.lab import Saved
@@ -231,7 +232,7 @@ def _against_flow(rows: Table) -> Claim:
 def _draw(tables: Tables, findings: Findings):
     rows, lines = tables["times"], tables["curves"]
     titles = ["excess loss, base setting", "√t against noise", "against T", "against H", "against m² − 1"]
-    figure, axes = pictures.panels(titles, columns=5, width=2.9, height=3.0)
+    figure, axes = pictures.panels(titles, columns=3, width=3.6, height=3.0)
     base = _base(rows)
     noises = np.unique(rows["eps"])[::-1]
     for eps, colour in zip(noises, pictures.shades(noises.size), strict=True):
@@ -256,21 +257,26 @@ def _draw(tables: Tables, findings: Findings):
     return figure
 
 
-def _slope_panel(ax, rows: Table, name: str, base: dict[str, float]) -> None:
+def _slope_panel(ax: Axes, rows: Table, name: str, base: dict[str, float]) -> None:
     """Squared slopes of trained model and flow against an axis, with the closed form."""
+
+    def place(values: np.ndarray) -> np.ndarray:
+        return values**2 - 1 if name == "m" else values
+
     for column, marker, colour in (("flow", "x", pictures.NEUTRAL), ("time", "o", pictures.OURS)):
         made, _ = slopes(rows, name, column)
         if made:
-            x = made[name] ** 2 - 1 if name == "m" else made[name]
-            ax.plot(x, made["slope"], marker, color=colour, ms=4, label="trained" if column == "time" else "flow")
+            label = "trained" if column == "time" else "flow"
+            ax.plot(place(made[name]), made["slope"], marker, color=colour, ms=4, label=label)
     values = np.linspace(rows[name].min(), rows[name].max(), 50)
     at = {**base, name: values}
-    closed = at["T"] * (at["m"] ** 2 - 1) / (4 * at["H"])
-    ax.plot(
-        values**2 - 1 if name == "m" else values, np.broadcast_to(closed, values.shape), color=pictures.PAPER, lw=1,
-        label="closed form",
-    )  # fmt: skip
+    closed = at["T"] * (at["m"] ** 2 - 1) / (4 * at["H"]) * np.ones(values.size)
+    ax.plot(place(values), closed, color=pictures.PAPER, lw=1, label="closed form")
+    ticks = np.unique(rows[name])
     ax.set(xlabel="m² − 1" if name == "m" else name, ylabel="(d√t / d ln 1/ε)²", xscale="log", yscale="log")
+    ax.set_xticks(place(ticks), [f"{x:g}" for x in place(ticks)])
+    ax.set_yticks([0.5, 1, 2, 4], ["0.5", "1", "2", "4"])
+    ax.minorticks_off()
     ax.legend()
 
 
