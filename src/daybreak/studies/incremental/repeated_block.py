@@ -152,7 +152,11 @@ def _draw(tables: Tables, findings: Findings):
                 label=label if block == 1 else None,
             )
     axes[3].axhline(1, color=pictures.NEUTRAL, lw=0.7)
-    axes[3].set(xlabel="block that is found", xticks=[1, 2, 3], yscale="log", ylabel="factor, 95 % interval")
+    axes[3].set(
+        xlabel="block found; round: by its own copies", xticks=[1, 2, 3], yscale="log", ylabel="factor, 95 % interval"
+    )
+    axes[3].set_yticks([0.5, 0.7, 1, 1.4], ["0.5", "0.7", "1", "1.4"])
+    axes[3].minorticks_off()
     return figure
 
 
