@@ -120,6 +120,44 @@ class MinimalAttention(nn.Module):
         return attended.sum(1)[:, self.first_read :]
 
 
+@final
+class FullModel(nn.Module):
+    """One block as published in paper B: learned positions, a layer norm after each part, no biases, dropout; reads many positions."""
+
+    def __init__(
+        self,
+        tokens: int,
+        length: int,
+        first_read: int,
+        *,
+        heads: int = 3,
+        width: int = 255,
+        head_width: int = 85,
+        mlp: int = 64,
+        dropout: float = 0.1,
+    ):
+        super().__init__()
+        inside = heads * head_width
+        self.heads, self.first_read = heads, first_read
+        self.embed = nn.Embedding(tokens, width)
+        self.positions = nn.Parameter(torch.randn(length, width))
+        self.qkv = nn.Linear(width, 3 * inside, bias=False)
+        self.out = nn.Linear(inside, width, bias=False)
+        self.mlp = nn.Sequential(nn.Linear(width, mlp, bias=False), nn.ReLU(), nn.Linear(mlp, width, bias=False))
+        self.norm1, self.norm2 = nn.LayerNorm(width), nn.LayerNorm(width)
+        self.drop = nn.Dropout(dropout)
+        self.readout = nn.Linear(width, tokens, bias=False)
+
+    def forward(self, inputs: Tensor) -> Tensor:
+        x = self.embed(inputs) + self.positions
+        batch, length, _ = x.shape
+        query, key, value = self.qkv(x).view(batch, length, 3, self.heads, -1).permute(2, 0, 3, 1, 4)
+        attended = scaled_dot_product_attention(query, key, value, is_causal=True).transpose(1, 2).flatten(2)
+        x = self.norm1(x + self.drop(self.out(attended)))
+        x = self.norm2(x + self.drop(self.mlp(x)))
+        return self.readout(x[:, self.first_read :])
+
+
 def regression_loss(outputs: Tensor, targets: Tensor) -> Tensor:
     """½‖y − y*‖², averaged over the batch."""
     return (outputs - targets).square().sum(1).mean() / 2

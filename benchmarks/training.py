@@ -79,6 +79,7 @@ CASES = {
         Run(MarkovChain(L=2), MinimalAttention(), Optimizer(name="adamw", learning_rate=0.08), batch=3000), ratio=5.0
     ),
     "text": Case(PRESETS["text-induction"], ratio=1.0),
+    "markov-full": Case(PRESETS["paper-b-full"], ratio=1.2),
     "cohort": Case(Run(SingleLocation(T=32, d=16), Transformer()), members=MEMBERS),
     **{f"length-{T}": Case(Run(SingleLocation(T=T, d=16), Transformer()), limit=True) for T in LENGTHS},
 }
@@ -146,6 +147,9 @@ def peers(run: Run, ours: cohort.WorldAndData) -> dict[str, Any]:
                 size, interface.length, interface.reads[0], heads=model.heads, epsilon=model.epsilon
             )
         assert isinstance(model, Transformer)  # noqa: S101
+        if isinstance(task, MarkovChain):
+            sizes = {name: getattr(model, name) for name in ("heads", "width", "head_width", "mlp", "dropout")}
+            return peer.FullModel(size, interface.length, interface.reads[0], **sizes)
         sizes = {name: getattr(model, name) for name in ("layers", "heads", "width", "head_width", "mlp", "causal")}
         embed = (torch.nn.Linear if interface.tokens is None else torch.nn.Embedding)(size, model.width)
         kind = {"rotary": model.positions == "rotary", "read_all": len(interface.reads) == interface.length}

@@ -1,5 +1,6 @@
 """The PyTorch peer gives what Daybreak gives: outputs, gradients, steps, and the distribution of its samples."""
 
+import dataclasses
 import itertools
 from typing import Any
 
@@ -11,6 +12,7 @@ import pytest
 from daybreak.models import MinimalAttention, Transformer
 from daybreak.tasks import Example, MarkovChain, Recall, SingleLocation, Text
 from daybreak.training import Optimizer, Run
+from daybreak.training.presets import PRESETS
 
 torch = pytest.importorskip("torch", reason="the peer needs PyTorch: the extra `bench`")
 peer = pytest.importorskip("benchmarks.peer")
@@ -38,6 +40,12 @@ TEXT = Run(
     Text(T=12, q=0.5, passage=3, copies=3),
     Transformer(heads=2, width=16, head_width=4, mlp=0, norm="pre", positions="rotary", causal=True),
     Optimizer(name="adamw", learning_rate=1e-2, clip=1.0),
+    batch=5,
+)
+FULL = Run(
+    MarkovChain(d=6, L=1, generated=4, train=20),
+    dataclasses.replace(PRESETS["paper-b-full"].model, heads=2, width=12, head_width=4, mlp=8, dropout=0.0),
+    Optimizer(name="adamw", learning_rate=1e-2, clip=0.05),
     batch=5,
 )
 
@@ -100,6 +108,28 @@ def _state(parameters: dict[str, Any], tokens: bool) -> dict[str, Any]:
     return {name: torch.tensor(np.ascontiguousarray(value)) for name, value in state.items()}
 
 
+def _full(run: Run, parameters: dict[str, Any]) -> Any:
+    """The peer of paper B's full model, with Daybreak's parameters."""
+    model, interface = run.model, run.interface
+    assert isinstance(model, Transformer)
+    sizes = {name: getattr(model, name) for name in ("heads", "width", "head_width", "mlp", "dropout")}
+    network = peer.FullModel(interface.tokens, interface.length, interface.reads[0], **sizes)
+    network.load_state_dict(_full_state(parameters))
+    return network
+
+
+def _full_state(parameters: dict[str, Any]) -> dict[str, Any]:
+    block = parameters["block0"]
+    joined = np.concatenate([np.asarray(block[part]["weight"]) for part in ("query", "key", "value")], axis=1)
+    state = {"qkv": joined, "out": block["out"]["weight"], "mlp.0": block["up"]["weight"]}
+    state |= {"mlp.2": block["down"]["weight"], "readout": parameters["readout"]["weight"]}
+    state = {f"{name}.weight": np.asarray(x).T for name, x in state.items()}
+    for name in ("norm1", "norm2"):
+        state |= {f"{name}.weight": block[name]["scale"], f"{name}.bias": block[name]["shift"]}
+    state |= {"embed.weight": parameters["embed"]["weight"], "positions": parameters["positions"]}
+    return {name: torch.tensor(np.ascontiguousarray(x)) for name, x in state.items()}
+
+
 def _minimal(run: Run, parameters: Any) -> Any:
     interface = run.interface
     assert isinstance(run.model, MinimalAttention)
@@ -112,10 +142,14 @@ def _minimal_state(parameters: Any) -> dict[str, Any]:
     return {"W": torch.tensor(np.asarray(parameters.W)), "V": torch.tensor(np.asarray(parameters.V))}
 
 
-@pytest.mark.parametrize("run", [REGRESSION, RECALL, MARKOV, TEXT], ids=["regression", "recall", "markov", "text"])
+RUNS = {"regression": REGRESSION, "recall": RECALL, "markov": MARKOV, "text": TEXT, "full": FULL}
+
+
+@pytest.mark.parametrize("run", RUNS.values(), ids=RUNS.keys())
 def test_equal_parameters_give_equal_outputs_gradients_and_steps(run: Run) -> None:
     parameters, examples = _start(run)
-    model = _minimal(run, parameters) if isinstance(run.model, MinimalAttention) else _transformer(run, parameters)
+    made = _full if run is FULL else _minimal if isinstance(run.model, MinimalAttention) else _transformer
+    model = made(run, parameters)
 
     @jax.jit
     def step(parameters, state):
@@ -138,6 +172,10 @@ def test_equal_parameters_give_equal_outputs_gradients_and_steps(run: Run) -> No
         ours, gradient, parameters, state = step(parameters, state)
         np.testing.assert_allclose(model(inputs).detach().numpy().reshape(ours.shape), ours, rtol=1e-3, atol=1e-4)
         training.step()
+        if run.optimizer.clip:  # PyTorch clips in place
+            norm = np.sqrt(sum(float(jnp.sum(x**2)) for x in jax.tree.leaves(gradient)))
+            assert norm > run.optimizer.clip
+            gradient = jax.tree.map(lambda x, norm=norm: x * run.optimizer.clip / norm, gradient)
         expected = {"gradient": _named(run, gradient), "parameter": _named(run, parameters)}
         assert set(expected["parameter"]) == {name for name, _ in model.named_parameters()}
         for name, value in model.named_parameters():
@@ -165,11 +203,11 @@ def _start(run: Run) -> tuple[Any, Example]:
 
 
 def _named(run: Run, tree: Any) -> dict[str, Any]:
-    return (
-        _minimal_state(tree)
-        if isinstance(run.model, MinimalAttention)
-        else _state(tree, run.interface.tokens is not None)
-    )
+    if run is FULL:
+        return _full_state(tree)
+    if isinstance(run.model, MinimalAttention):
+        return _minimal_state(tree)
+    return _state(tree, run.interface.tokens is not None)
 
 
 def _tensor(x: Any) -> Any:

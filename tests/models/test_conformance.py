@@ -35,6 +35,7 @@ CASES: list[tuple[AnyModel, Interface]] = [
     (_small(positions="rotary", head_width=2), VECTORS),
     (_small(norm="pre", causal=True, first_attention="previous"), TOKENS),
     (_small(layers=1, first_attention="previous"), VECTORS),
+    (_small(causal=True, window=2), TOKENS),
 ]
 each_case = pytest.mark.parametrize(("model", "interface"), CASES)
 
@@ -159,6 +160,16 @@ REFUSED: list[tuple[type[AnyModel], dict[str, Any], str]] = [
     (Transformer, {"embedding_scale": NAN}, "embedding_scale = nan is not allowed: it must be finite."),
     (Transformer, {"position_scale": -np.inf}, "position_scale = -inf is not allowed: it must be finite."),
     (Transformer, {"readout_scale": None}, "readout_scale = None is not allowed: it must be a number."),
+    (
+        Transformer,
+        {"window": 2},
+        "window = 2 is not allowed: the newest positions are those before a position, so only a causal model has a window.",
+    ),
+    (
+        Transformer,
+        {"causal": True, "window": -1},
+        "window = -1 is not allowed: the window (0: all positions) must be at least 0.",
+    ),
     (
         Transformer,
         {"positions": "rotary", "head_width": 3},

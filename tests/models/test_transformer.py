@@ -1,5 +1,6 @@
 """The Transformer against what its settings say."""
 
+import dataclasses
 from dataclasses import replace
 from typing import Any
 
@@ -150,6 +151,32 @@ def test_rotary_scores_depend_on_the_distance_only() -> None:
     assert score[0, 0] == pytest.approx(score[100, 100], abs=1e-4) == pytest.approx((q @ k.T).item(), abs=1e-4)
     assert score[5, 0] != pytest.approx(score[0, 5], abs=1e-2)
     assert score[5, 0] != pytest.approx(score[100, 0], abs=1e-2)
+
+
+@pytest.mark.parametrize("settings", [{}, {"norm": "pre"}, {"positions": "rotary"}, {"head_width": 40}])
+def test_a_window_hides_what_is_older_and_nothing_else(settings: dict[str, Any]) -> None:
+    """One block, by all algorithms of attention: a read position gives the same for other older tokens, and attends to none."""
+    interface = Interface(length=9, tokens=6, outputs=4, reads=(5, 8))
+    sizes: dict[str, Any] = {"layers": 1, "heads": 2, "width": 8, "head_width": 4, "mlp": 6, "causal": True}
+    model = Transformer(**sizes | settings, window=3)
+    parameters = model.init(jax.random.key(0), interface)
+    tokens = jax.random.randint(jax.random.key(1), (9,), 0, 6)
+
+    def outputs(model: Transformer, tokens: jax.Array):
+        return model.apply(parameters, tokens, interface, attention=True)
+
+    made = outputs(model, tokens)
+    (pattern,) = (np.asarray(x) for x in made.attention or ())
+    expected = np.array([[0, 0, 0, 1, 1, 1, 0, 0, 0], [0, 0, 0, 0, 0, 0, 1, 1, 1]], bool)
+    assert np.array_equal(pattern > 0, np.broadcast_to(expected, pattern.shape))
+    np.testing.assert_allclose(pattern.sum(axis=2), 1, rtol=1e-5)
+    older = outputs(model, tokens.at[:6].set((tokens[:6] + 1) % 6))
+    np.testing.assert_allclose(made.values[1], older.values[1], atol=1e-6)
+    assert np.abs(made.values[0] - older.values[0]).max() > 1e-3
+    wide = dataclasses.replace(model, window=9)
+    np.testing.assert_array_equal(
+        outputs(wide, tokens).values, outputs(dataclasses.replace(model, window=0), tokens).values
+    )
 
 
 @pytest.mark.parametrize(("length", "rotary"), [(256, False), (259, True)])

@@ -113,6 +113,49 @@ def test_matrices_are_haar_orthogonal_and_independent(draw):
         assert abs(squares.mean() - 1) < stats.norm.isf(LEVEL / 2) * squares.std() / 100
 
 
+@pytest.mark.parametrize(("d", "K"), [(3, 1), (9, 2), (15, 4)])
+def test_uncorrelated_matrices_say_nothing_in_common(d, K):
+    """Orthogonal matrices; what two of them give for one token is orthogonal where probabilities see it; no two worlds are equal."""
+    task = MarkovChain(d=d, K=K, L=1, generated=1, uncorrelated=True)
+    Q, other = (np.asarray(task.world(jax.random.key(k)).columns, float) for k in (0, 1))
+    np.testing.assert_allclose(Q @ Q.swapaxes(1, 2), np.broadcast_to(np.eye(d), Q.shape), atol=1e-5)
+    seen = Q - Q.mean(axis=2, keepdims=True)  # a constant changes no probability
+    inner = np.einsum("ksi,lsi->kls", seen, seen)
+    np.testing.assert_allclose(inner, np.broadcast_to((1 - 1 / d) * np.eye(K)[:, :, None], inner.shape), atol=1e-5)
+    np.testing.assert_allclose(seen.mean(axis=1), 0, atol=1e-6)
+    assert np.abs(Q - other).max() > 0.1
+
+
+def test_copies_are_of_the_repeated_block_and_as_many_as_stated(draw):
+    """Binomial test of each position; positions in a block, and the chain, are as without copies."""
+    clean = MarkovChain(d=50, K=2, L=2, prefix=9, generated=1)
+    _, (without, target, _) = draw(clean, N, one_world=True)
+    for block, lags in enumerate(clean.lags, 1):
+        _, (inputs, answer, _) = draw(replace(clean, q=0.3, repeated=block), N, one_world=True)
+        np.testing.assert_array_equal(inputs[:, 5:], without[:, 5:])
+        np.testing.assert_array_equal(answer, target)
+        sources = inputs[:, 9 - np.array(lags)]
+        for at in range(5):
+            same = (inputs[:, [at]] == sources).any(axis=1) & (sources[:, 0] != sources[:, 1])
+            rate = 0.3 + 0.7 * 2 / 50  # copied, or equal by chance
+            apart = int((sources[:, 0] != sources[:, 1]).sum())
+            assert stats.binomtest(int(same.sum()), apart, rate).pvalue > LEVEL / 10
+            each = [int((same & (inputs[:, at] == sources[:, i])).sum()) for i in (0, 1)]
+            assert stats.binomtest(each[0], sum(each)).pvalue > LEVEL / 10
+            changed = (inputs[:, at] != without[:, at]).mean()
+            assert abs(changed - 0.3 * 49 / 50) < 0.02
+
+
+def test_without_copies_nothing_is_drawn_otherwise(draw):
+    """What older runs were trained on: a chain with a longer prefix draws the same tokens, whatever block would be copied."""
+    task = CHAINS["long-prefix"]
+    _, examples = draw(task, 100, one_world=True)
+    _, other = draw(replace(task, repeated=2), 100, one_world=True)
+    np.testing.assert_array_equal(examples.inputs, other.inputs)
+    assert task.clean() == task
+    assert task.repetition == {"q": 0.0}
+
+
 def test_bayes_loss_is_the_loss_of_the_truth(draw):
     task = CHAINS["overlap"]
     world, examples = draw(task, N, one_world=True)

@@ -139,7 +139,7 @@ class Reproduce:
         from daybreak.studies import TrainedData
 
         data = [study.data for study in chosen]
-        runs = {x.id: x for training in data if isinstance(training, TrainedData) for x in training.runs("paper")}
+        runs = {x.id: x for training in data if isinstance(training, TrainedData) for x in training.trainings("paper")}
         todo = [run for run in runs.values() if not Lab(self.lab).has(run)]
         if todo:
             operations = sum(cost(run).operations for run in todo)

@@ -62,14 +62,22 @@ Attended = tuple[Float[Array, "*sequences rows width"], Float[Array, "*sequences
 
 
 def attend(
-    block: Parameters, context: Vectors | Tokens, rows: np.ndarray, heads: int, causal: bool, rotary: bool = False
+    block: Parameters,
+    context: Vectors | Tokens,
+    rows: np.ndarray,
+    heads: int,
+    causal: bool,
+    rotary: bool = False,
+    window: int = 0,
 ) -> Attended:
     """Attention of some rows to every position, if causal to none after them: the output, and the pattern.
 
+    If there is a window, a row attends to that many positions, itself and those just before it.
     With rotary positions keys differ from place to place, so that only `plain`, which computes them, is possible.
     """
     length, head_width = context.shape[-2], block["query"]["weight"].shape[1] // heads
-    mask = np.arange(length)[None, :] <= rows[:, None] if causal else None
+    back = rows[:, None] - np.arange(length)[None, :]
+    mask = (back >= 0) & (back < (window or length)) if causal else None
     if rotary:
         return plain(block, context, rows, heads, mask, rotary=True)
     return choose(context, rows.size, head_width)(block, context, rows, heads, mask)

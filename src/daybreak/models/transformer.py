@@ -62,6 +62,8 @@ class Transformer(Model[Parameters]):
     readout_scale: float = 1.0  # Factor on the initial read-out.
     # Where the first block attends: learned, or given as the position before each, so that one hop of recall is there from the start.
     first_attention: FirstAttention = eqx.field(static=True, default="learned", metadata={"later": True})
+    # Newest positions that a causal model may attend to, in each block; 0 for all.
+    window: int = eqx.field(static=True, converter=as_int, default=0, metadata={"later": True})
 
     def __check_init__(self):
         check_whole("layers", self.layers, 1, "it", _MOST_LAYERS)
@@ -83,6 +85,9 @@ class Transformer(Model[Parameters]):
         }
         for name, allowed in choices.items():
             check_choice(name, getattr(self, name), allowed)
+        check_whole("window", self.window, 0, "the window (0: all positions)")
+        why = "the newest positions are those before a position, so only a causal model has a window"
+        refuse("window", self.window, self.window > 0 and not self.causal, why)
         odd = self.positions == "rotary" and self.head_width % 2 == 1
         refuse("head_width", self.head_width, odd, "rotary positions turn pairs of entries, so it must be even")
 
@@ -162,7 +167,9 @@ class Transformer(Model[Parameters]):
         attended, pattern = (
             _attention.previous(block, context, rows, self.heads)
             if given
-            else _attention.attend(block, context, rows, self.heads, self.causal, rotary=self.positions == "rotary")
+            else _attention.attend(
+                block, context, rows, self.heads, self.causal, rotary=self.positions == "rotary", window=self.window
+            )
         )
         x = self._add(block.get("norm1"), stream, drop(0, attended))
         if not self.mlp:

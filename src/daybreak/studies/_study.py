@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from itertools import product
 from typing import Any, Literal, final
 
@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from daybreak._types import Bools
-from daybreak.lab import Saved
+from daybreak.lab import Keep, Saved
 from daybreak.measure import Law
 from daybreak.training import Run
 
@@ -74,10 +74,32 @@ class TrainedData:
     Args:
         runs: what to train at a scale, each run once.
         tables: what is measured from their records, in the order of the runs; none of them failed.
+        keep: files to keep of each run besides its record. If there are any, a run goes on from the end of the one that differs from
+            it in a smaller budget only, so that such runs together are one training that is read on its way.
     """
 
     runs: Callable[[Scale], list[Run]]
     tables: Callable[[list[Saved]], Tables]
+    keep: tuple[Keep, ...] = ()
+
+    def rounds(self, scale: Scale) -> list[list[Run]]:
+        """The runs of a scale in the order in which they are trained: those of a round do not depend on each other."""
+        if not self.keep:
+            return [self.runs(scale)]
+        families = self._families(scale)
+        depth = max(map(len, families), default=0)
+        return [[family[i] for family in families if i < len(family)] for i in range(depth)]
+
+    def trainings(self, scale: Scale) -> list[Run]:
+        """The runs of a scale that say what it costs: of those that go on from each other, the longest."""
+        return [family[-1] for family in self._families(scale)] if self.keep else self.runs(scale)
+
+    def _families(self, scale: Scale) -> list[list[Run]]:
+        """Runs that differ in their budgets only, the shortest first."""
+        families: dict[str, list[Run]] = {}
+        for run in sorted(self.runs(scale), key=lambda run: run.stop.budget):
+            families.setdefault(replace(run, stop=replace(run.stop, budget=1)).id, []).append(run)
+        return list(families.values())
 
 
 @final

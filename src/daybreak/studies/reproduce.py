@@ -167,8 +167,16 @@ def _trained(
 ) -> list[Saved]:
     """The runs of a scale as stored in the lab, after training those that it did not have."""
     runs = training.runs(scale)
-    executor = LocalExecutor(workers)
-    train_missing(runs, lab, executor, command=command, expected=expected, on_change=on_change)
+    for part in training.rounds(scale):
+        train_missing(
+            part,
+            lab,
+            LocalExecutor(workers),
+            command=command,
+            keep=training.keep,
+            expected=expected,
+            on_change=on_change,
+        )
     saved = [lab.load(run.id) for run in runs]
     failed = [x.result.id for x in saved if x.record is None]
     if failed:

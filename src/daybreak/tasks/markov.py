@@ -1,6 +1,7 @@
 """Markov chains with importance structure: blocks of past tokens matter, each block less than the one before."""
 
 import math
+from dataclasses import replace
 from typing import NamedTuple, final
 
 import equinox as eqx
@@ -32,7 +33,8 @@ class MarkovChain(Task[MarkovWorld]):
         x_t ~ softmax( Σ_k A_k Σ_{i in block k} α_i x_{t−i} ), A_k = β m^{K−k} Q_k, Q_k Haar-orthogonal
 
     Blocks are numbered by importance: block 1 is the strongest for m > 1. It holds the newest L lags, or with `reversed`
-    the oldest. A sequence is a uniform prefix and then tokens of the chain; only those are predicted.
+    the oldest. A sequence is a uniform prefix and then tokens of the chain; only those are predicted. With q above 0 positions of
+    the prefix that are before all blocks hold copies of the tokens of one block: the repetition of paper A, for that block.
 
     Example:
         >>> task = MarkovChain(L=2)
@@ -59,6 +61,12 @@ class MarkovChain(Task[MarkovWorld]):
     train: int = eqx.field(static=True, converter=as_int, default=9000)
     # Sequences in the validation set; 0 for fresh ones at every evaluation.
     validation: int = eqx.field(static=True, converter=as_int, default=3000)
+    # Whether the logits that a token gives by two blocks are orthogonal, as the theory assumes; otherwise only in the mean.
+    uncorrelated: bool = eqx.field(static=True, default=False, metadata={"later": True})
+    # Probability with which each position before all blocks holds a copy of a token of the block `repeated`.
+    q: float = eqx.field(converter=as_float, default=0.0, metadata={"later": True})
+    # The block, by importance, whose tokens are copied, as the first generated token sees it.
+    repeated: int = eqx.field(static=True, converter=as_int, default=1, metadata={"later": True})
 
     def __check_init__(self):
         check_whole("d", self.d, 2, "the number of states")
@@ -68,6 +76,11 @@ class MarkovChain(Task[MarkovWorld]):
         check_whole("validation", self.validation, 0, "the size of the validation set (0: fresh samples)")
         check_whole("generated", self.generated, 1, "the number of generated tokens", _MOST_TOKENS)
         check_bool("reversed", self.reversed)
+        check_bool("uncorrelated", self.uncorrelated)
+        refuse("d", self.d, self.uncorrelated and self.d % 2 == 0, "uncorrelated matrices need an odd number of states")
+        possible = max((self.d - 1) // 2, 1)
+        too_many = self.uncorrelated and possible < self.K
+        refuse("K", self.K, too_many, f"at most {possible} blocks of {self.d} states can be uncorrelated")
         if is_plain("m", self.m):
             refuse("m", self.m, self.m <= 0, "the importance ratio must be above 0")
         if self.beta is not None and is_plain("beta", self.beta):
@@ -84,6 +97,16 @@ class MarkovChain(Task[MarkovWorld]):
             why = f"the next token depends on the last {self.order}, so the prefix must have at least {self.order}"
             refuse("prefix", self.prefix, self.prefix < self.order, why)
         self._check_weights()
+        self._check_repetition()
+
+    def _check_repetition(self):
+        check_whole("repeated", self.repeated, 1, "the block whose tokens are copied")
+        refuse("repeated", self.repeated, self.repeated > self.K, f"the chain has {self.K} blocks")
+        if is_plain("q", self.q):
+            refuse("q", self.q, not 0 <= self.q <= 1, "it is a probability, so it must lie in [0, 1]")
+            nowhere = self.q > 0 and self._prefix == self.order
+            why = f"every position of the prefix is in a block, so there must be more than {self.order}: give a longer prefix"
+            refuse("q", self.q, nowhere, why)
 
     def _check_weights(self):
         if self.weights is None:
@@ -130,12 +153,14 @@ class MarkovChain(Task[MarkovWorld]):
 
     def world(self, key: PRNGKeyArray) -> MarkovWorld:
         """Draw an orthogonal matrix for each block."""
-        return MarkovWorld(jax.random.orthogonal(key, self.d, (self.K,)))
+        if not self.uncorrelated:
+            return MarkovWorld(jax.random.orthogonal(key, self.d, (self.K,)))
+        return MarkovWorld(_uncorrelated(key, self.d, self.K))
 
     def sample(self, key: PRNGKeyArray, world: MarkovWorld) -> Example:
         """Draw the prefix, then follow the chain with a rolling window of its latest tokens, newest first."""
         bits = jax.random.bits(key, (self._prefix + self.generated,))
-        prefix = below(bits[: self._prefix], self.d)
+        prefix = self._with_copies(key, below(bits[: self._prefix], self.d))
         strengths = self._strengths(world)
 
         def step(recent, at):
@@ -147,8 +172,13 @@ class MarkovChain(Task[MarkovWorld]):
         return Example(jnp.append(prefix, chain[:-1]), chain, relevant)
 
     def clean(self) -> "MarkovChain":
-        """The task itself: it has no repetition."""
-        return self
+        """The same chain without copies."""
+        return replace(self, q=0.0)
+
+    @property
+    def repetition(self) -> dict[str, float]:
+        """Copies of the tokens of a block."""
+        return {"q": 0.0}
 
     def loss(self, outputs: Float[Array, "reads d"], example: Example) -> Float[Array, ""]:
         """Mean cross-entropy of the generated tokens."""
@@ -218,6 +248,16 @@ class MarkovChain(Task[MarkovWorld]):
 
         return jnp.mean(jax.lax.map(entropy, jax.random.split(key, samples), batch_size=min(samples, 1000)))
 
+    def _with_copies(self, key: PRNGKeyArray, prefix: Int[Array, " prefix"]) -> Int[Array, " prefix"]:
+        """The prefix with copies in some of the positions before all blocks, where there are any."""
+        before = self._prefix - self.order
+        if not before:
+            return prefix
+        whether, which = jax.random.bits(jax.random.fold_in(key, 1), (2, before))
+        tokens = prefix[self._prefix - np.array(self.lags[self.repeated - 1])]
+        copies = tokens[below(which, self.L)]
+        return prefix.at[:before].set(jnp.where(uniform(whether) < self.q, copies, prefix[:before]))
+
     def _strengths(self, world: MarkovWorld) -> Float[Array, "K d d"]:
         """The columns of A_k, ready to be gathered by token."""
         beta = 10.0 * self.L if self.beta is None else self.beta
@@ -249,6 +289,26 @@ class MarkovChain(Task[MarkovWorld]):
     @property
     def _prefix(self) -> int:
         return self.order if self.prefix is None else self.prefix
+
+
+def _uncorrelated(key: PRNGKeyArray, d: int, K: int) -> Float[Array, "K d d"]:
+    """Orthogonal matrices Q_k = Q Pᵏ⁻¹ for which no token says the same by two blocks: its logits by each are orthogonal.
+
+    All leave the constant vector as it is, which changes no probability. P is circulant with the phases 2πj/n, j = 1 … n = (d − 1)/2, and
+    their conjugates on the other vectors. Their k-th powers sum to zero for 0 < k < n, so the diagonal of Pᵏ is 1/d, that of the constant
+    vector alone.
+    """
+    n = (d - 1) // 2
+    phases = np.exp(2j * np.pi * np.arange(1, n + 1) / n)
+    powers = [np.fft.ifft([1, *phases**k, *np.conj(phases[::-1] ** k)]).real for k in range(K)]
+    shifts = (np.arange(d)[:, None] - np.arange(d)[None, :]) % d
+    circulants = jnp.asarray(np.stack([power[shifts] for power in powers]), jnp.float32)
+    axis = np.eye(d)[0] - np.full(
+        d, d**-0.5
+    )  # the reflection along it swaps the first unit vector and the constant one
+    mirror = jnp.asarray(np.eye(d) - 2 * np.outer(axis, axis) / (axis @ axis), jnp.float32)
+    inside = jnp.pad(jax.random.orthogonal(key, d - 1), ((1, 0), (1, 0))).at[0, 0].set(1.0)
+    return jnp.swapaxes(mirror @ inside @ mirror @ circulants, 1, 2)  # columns in rows
 
 
 def _draw(at: Float[Array, ""], logits: Float[Array, " d"]) -> Int[Array, ""]:

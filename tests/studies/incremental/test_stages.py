@@ -16,7 +16,7 @@ from tests.studies.incremental.planted import tables as planted
 RESULTS = Path(__file__).parents[3] / "results" / "incremental"
 PUBLISHED = {  # where the five runs of figure 1 are, and which rows they are
     "b-fig1": {},
-    "b-fig3": {},
+    "fig3-minimal": {},
     "b-fig4-left": {"eps": 1e-9},
     "b-fig4-right": {"m": 1.7},
     "b-fig5": {"train": 9000},
@@ -46,8 +46,8 @@ def test_the_five_runs_of_figure_1_have_the_same_stages_in_every_study() -> None
     numbers = ", ".join(map(str, first["stages"]))
     assert f"stages: {numbers}" in measured("b-fig1", "B1")
     assert f"1.7: {numbers}" in measured("b-fig4-right", "B4r")
-    for claim in ("B3-truths", "B3-students"):
-        orders = measured("b-fig3", claim).partition(", one seed")[0].split("; ")
+    for claim in ("B3-minimal-truths", "B3-minimal-students"):
+        orders = measured("fig3-minimal", claim).partition(", one seed")[0].split("; ")
         assert [order.count("→") + 1 for order in orders] == first["stages"].tolist()
     both = f"{transition_steps(first, 'second')} and {transition_steps(first, 'third')}"
     assert both in measured("b-fig1", "B1")

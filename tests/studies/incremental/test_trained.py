@@ -9,15 +9,15 @@ from pyarrow import parquet
 from scipy.special import log_softmax
 
 from daybreak import studies
-from daybreak.studies.incremental import fig3
+from daybreak.studies.incremental import _students
 from daybreak.studies.incremental._trained import MINIMAL, changed, seeded
 
 
 def test_figures_1_and_3_share_their_runs(tmp_path: Path) -> None:
-    """Figure 3 trains its students on the spot; of the last one, the model itself, it ends at divergence zero."""
+    """The minimal version trains its students on the spot; of the last one, the model itself, it ends at divergence zero."""
     first, third = (
         studies.reproduce(studies.find(name), "smoke", tmp_path / "out", tmp_path / "lab", workers=1)
-        for name in ("b-fig1", "b-fig3")
+        for name in ("b-fig1", "fig3-minimal")
     )
     assert first.runs == third.runs == 1
     assert len(list((tmp_path / "lab" / "runs").iterdir())) == 1
@@ -47,5 +47,5 @@ def test_divergence_is_that_of_the_reference_from_the_model() -> None:
         for made, parameters in ((short, other), (run, one))
     )
     expected = np.mean(np.sum(np.exp(p) * (p - q), axis=2))
-    np.testing.assert_allclose(fig3._divergence(run, one, short, other, inputs), expected, rtol=1e-4)
-    assert abs(fig3._divergence(run, one, run, one, inputs)) < 1e-6
+    np.testing.assert_allclose(_students.divergence(run, one, short, other, inputs), expected, rtol=1e-4)
+    assert abs(_students.divergence(run, one, run, one, inputs)) < 1e-6

@@ -128,7 +128,7 @@ def test_early_stopping() -> None:
 
 @pytest.mark.parametrize("study", [x for x in studies.STUDIES if x.paper == "incremental" and x.name.startswith("b-")])
 def test_pictures(study: studies.Study) -> None:
-    if study.name in ("b-fig3", "b-fig10"):  # trains on the spot; needs none
+    if study.name in ("b-fig3", "b-fig10"):  # needs parameters; needs no runs
         return
     made = tables(study.name, paper)
     with pictures.look():

@@ -5,6 +5,7 @@ from daybreak.studies.incremental import (
     fig1,
     fig2,
     fig3,
+    fig3_minimal,
     fig4_left,
     fig4_right,
     fig5,
@@ -12,8 +13,10 @@ from daybreak.studies.incremental import (
     heads_and_features,
     oldest_first,
     one_block,
+    repeated_block,
     sgd,
     sgd_sum,
+    trained_times,
     transition_times,
     two_layers,
     variants,
@@ -22,7 +25,7 @@ from daybreak.studies.incremental import (
 
 _FIGURES = (fig1, fig2, fig3, fig4_left, fig4_right, fig5, fig10)
 _APPENDIX = (oldest_first, weights, two_layers, sgd, sgd_sum)
-_BEYOND = (transition_times, heads_and_features, early_stopping, one_block)
+_BEYOND = (fig3_minimal, transition_times, trained_times, heads_and_features, early_stopping, one_block, repeated_block)
 STUDIES = (
     *(module.STUDY for module in _FIGURES),
     *variants.STUDIES,

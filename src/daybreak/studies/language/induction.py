@@ -4,8 +4,9 @@ Criteria, written on 2026-11-18 before any run of the grid below: two layers of 
 (preset text-induction), in a share q of the sequences a passage of 10 tokens occurs four times, q in {0, 0.05, 0.1, 0.2, 0.5}, seeds
 1 to 5, 8 000 steps each. The network was chosen on seed 0, which is not among them; there, q = 0.5 emerged at step 3 939 and q = 0 not
 within 8 000. q = 0.7 and 1 were added on the same day when no run with q up to 0.2 had emerged, and with q = 1 seeds 101 and 102, which
-are not among them either, had at steps 1 670 and 1 922; the criteria did not change. A run has emerged when the induction score of one head, on random tokens that repeat, is 0.3. All losses are on
-plain text that is held out, as means over the last tenth of the steps. Pairs have equal seeds, intervals are 95 %.
+are not among them either, had at steps 1 670 and 1 922; the criteria did not change. A run has emerged when the induction score of one
+head, on random tokens that repeat, is 0.3. All losses are on plain text that is held out, as means over the last tenth of the steps.
+Pairs have equal seeds, intervals are 95 %.
 - L1 holds if for one q all seeds emerged, and earlier than plain text by the interval of the paired factor, or by its bound where plain
   text is censored; it fails if for each such q the interval lies below 1, or if only plain text emerged.
 - L2 holds if the exponent of q in steps = C q^a has an interval below 0; it fails if above. It needs three values of q with emerged runs.
