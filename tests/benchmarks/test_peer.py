@@ -39,7 +39,7 @@ MARKOV = Run(
 TEXT = Run(
     Text(T=12, q=0.5, passage=3, copies=3),
     Transformer(heads=2, width=16, head_width=4, mlp=0, norm="pre", positions="rotary", causal=True),
-    Optimizer(name="adamw", learning_rate=1e-2, clip=1.0),
+    Optimizer(name="adamw", learning_rate=1e-2, clip=0.05),
     batch=5,
 )
 FULL = Run(
