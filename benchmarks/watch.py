@@ -23,7 +23,7 @@ from daybreak.lab import Lab
 
 EXAMPLES = Path(__file__).parent.parent / "examples" / "watch"
 NAMES = ("plain_loop", "trainer", "lightning_trainer")
-SEEDS = (1, 2, 3)  # the example was set up with seed 0
+SEEDS = (0, 1, 2)
 ALLOWED, NEAR = 0.01, 25.0  # share of the time; percent of the plateau
 
 

@@ -70,7 +70,7 @@ def repetition(piece: np.ndarray) -> list[int]:
 scales, parameters = drawn(), ours()
 tokens = pieces[: language.BATCH, :-1]
 output = run.model.apply(parameters, jnp.asarray(tokens.numpy()), interface, attention=True)
-maps = zip(output.attention, attention(twin, tokens.numpy()), strict=True)
+maps = zip(output.attention or (), attention(twin, tokens.numpy()), strict=True)
 result: dict[str, Any] = {
     "scales": scales,
     "outputs": float(np.abs(np.asarray(output.values) - twin(tokens).detach().numpy()).max()),
