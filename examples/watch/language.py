@@ -78,9 +78,11 @@ def settings(chosen: argparse.Namespace, model: str) -> dict[str, float | str]:
     return {"model": model, "context": CONTEXT, "batch": BATCH, "repeat": chosen.repeat, "seed": chosen.seed}
 
 
-def show_forecast(forecast: object, step: int) -> None:
-    """A line for each forecast."""
-    print(f"step {step:>5}: it will emerge at step {forecast}", flush=True)
+def show_forecast(forecast: object, step: int, shown: set[str] = set()) -> None:  # noqa: B006
+    """A line for each new forecast: while only other runs are evidence, it stays the same."""
+    if str(forecast) not in shown:
+        shown.add(str(forecast))
+        print(f"step {step:>5}: it will emerge at step {forecast}", flush=True)
 
 
 def show_emergence(step: float) -> None:
