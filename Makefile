@@ -28,8 +28,10 @@ bench: $(DEVELOP)  ## ratios against a peer or a limit, measured in one run; the
 	$(BIN)/python benchmarks/evaluations.py
 	$(BIN)/python benchmarks/forecasts.py
 	$(BIN)/python benchmarks/few_runs.py
+	$(BIN)/python -m benchmarks.thousand_workers
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check torch==2.13.0
 	$(BIN)/python benchmarks/training.py
+	$(BIN)/python benchmarks/watch.py
 	$(BIN)/python docs/generate.py
 
 notebooks: $(DEVELOP)  ## open the notebooks in a browser, on this machine only

@@ -21,6 +21,7 @@ from typing import Any, final
 from unittest import mock
 
 import numpy as np
+from benchmarks.report import Report
 
 from daybreak.lab import Lab
 from daybreak.lab.compute import driver, state
@@ -164,8 +165,18 @@ def resident() -> int:
 def main() -> None:
     """Simulate and print."""
     numbers = [int(x) for x in sys.argv[1:]]
+    document = Report("thousand_workers")
     with tempfile.TemporaryDirectory() as folder:
-        print(json.dumps(simulate(Path(folder) / "lab", *numbers), indent=2))
+        seen = simulate(Path(folder) / "lab", *numbers)
+    once = 100 * seen["measured once"] / seen["expected"]
+    document.add(f"runs that are measured once, of {seen['expected']:,} that can be", once, "%", at_least=100)
+    document.add("processor time of the driver", seen["milliseconds_a_run"], "ms a run", at_most=ALLOWED)
+    busy = 100 * seen["workers busy until 90 % are done"]
+    document.add(f"{seen['workers']:,} workers are busy until 90 % are done", busy, "% of the time", at_least=99)
+    memory = list(seen["memory_mb"].values())
+    document.add("growth of memory from 10 % of the runs to the end", memory[-1] - memory[1], "MB")
+    document.write()
+    print(json.dumps(seen, indent=2))
 
 
 if __name__ == "__main__":

@@ -1,10 +1,12 @@
 """What does watching cost, and how good is its forecast at half of a plateau?
 
-    python benchmarks/watch.py overhead [--text FILE]     ratio of a watched to a bare loop, step by step in turn; share in each example
-    python benchmarks/watch.py forecasts [--text FILE] [--lab DIR]    examples/watch/trainer.py with seeds 0, 1 and 2
+    python benchmarks/watch.py [overhead|forecasts]
 
-Forecasts are made twice: from the run alone, and with what the other two seeds took as a law. Runs that the lab has are not trained
-again. Both print one JSON document.
+Overhead: the share of the time in each example, and the ratio of a watched to a bare loop, step by step in turn. Forecasts:
+examples/watch/trainer.py with three seeds, and `daybreak forecast` at half of each plateau.
+
+Forecasts are made twice: from the run alone (`--law none`), and with the other two seeds, which are in the same lab. Runs that the
+lab has are not trained again; three take about a quarter of an hour. Prints one JSON document.
 """
 
 import argparse
@@ -17,56 +19,52 @@ import time
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from daybreak.lab import rows
-from daybreak.measure import Forecast, Plateau
-from daybreak.measure.transfer import transfer
-from daybreak.watch.outlook import outlook
-from daybreak.watch.record import Emerges, Record
+from daybreak.lab import Lab
 
 EXAMPLES = Path(__file__).parent.parent / "examples" / "watch"
-INDUCTION = Emerges("induction", 0.3, "up")
+NAMES = ("plain_loop", "trainer", "lightning_trainer")
 SEEDS = (0, 1, 2)
+ALLOWED, NEAR = 0.01, 25.0  # share of the time; percent of the plateau
 
 
-def example(name: str, lab: Path, *options: str) -> str:
-    """What an example prints."""
-    command = [sys.executable, str(EXAMPLES / f"{name}.py"), "--lab", str(lab), *options]
-    return subprocess.run(command, check=True, capture_output=True, text=True).stdout  # noqa: S603
+def output(*command: str | Path) -> str:
+    """What a Python program prints."""
+    return subprocess.run([sys.executable, *map(str, command)], check=True, capture_output=True, text=True).stdout  # noqa: S603
 
 
-def overhead(text: list[str], steps: int) -> dict[str, Any]:
+def overhead(steps: int) -> dict[str, Any]:
     """Share of the time in each example, as it reports; and the ratio of a watched loop to a bare one."""
     shares = {}
     with tempfile.TemporaryDirectory() as folder:
-        for name in ("plain_loop", "trainer", "lightning_trainer"):
-            said = example(name, Path(folder) / "lab", "--steps", str(steps), *text)
-            (percent,) = re.findall(r"probes took ([\d.]+)% of the time", said)
+        for name in NAMES:
+            shown = output(EXAMPLES / f"{name}.py", "--lab", Path(folder) / "lab", "--steps", str(steps))
+            (percent,) = re.findall(r"probes took ([\d.]+)% of the time", shown)
             shares[name] = float(percent) / 100
-        return {"share": shares, "ratio": _ratio(Path(folder) / "lab", steps)}
+        return {"steps": steps, "share": shares, "ratio": _ratio(Path(folder) / "lab", steps)}
 
 
 def _ratio(lab: Path, steps: int) -> float:
     """Two equal models take turns, step by step, so that whatever else the machine does is in both."""
     sys.path.append(str(EXAMPLES))
     import language  # pyright: ignore
+    import model  # pyright: ignore
     import torch
 
+    from daybreak.tasks import Text
     from daybreak.watch import Watch
 
     torch.set_num_threads(1)
-    data = language.Passages(np.random.default_rng(0).integers(0, 1000, 100_000), 0.5, 0)
+    data = language.Passages(Text(T=language.CONTEXT), 0.5, 0)
     batches = iter(torch.utils.data.DataLoader(data, batch_size=language.BATCH))
-    models = [language.Language(1000) for _ in range(2)]
+    models = [model.Language(data.vocabulary) for _ in range(2)]
     optimizers = [torch.optim.AdamW(one.parameters(), language.LEARNING_RATE) for one in models]
-    watch = Watch(models[1], lab, "ratio")
+    watch = Watch(models[1], lab, "ratio", context=language.CONTEXT)
     seconds = [0.0, 0.0]
     for step in range(steps):
-        tokens = next(batches)
+        pieces = next(batches)
         for watched in (step % 2, 1 - step % 2):
             start = time.perf_counter()
-            loss = language.loss_of(models[watched](tokens), tokens)
+            loss = language.loss_of(models[watched], pieces)
             optimizers[watched].zero_grad()
             loss.backward()
             optimizers[watched].step()
@@ -77,78 +75,84 @@ def _ratio(lab: Path, steps: int) -> float:
     return seconds[1] / seconds[0]
 
 
-def forecasts(text: list[str], lab: Path) -> list[dict[str, Any]]:
+def forecasts(lab: Path) -> list[dict[str, Any]]:
     """At half of the plateau of each seed: the forecast, its error, and whether its 80 % interval holds the truth."""
-    records = {seed: _record(lab, seed) or _trained(lab, seed, text) for seed in SEEDS}
-    truths = {seed: outlook(record, INDUCTION, None) for seed, record in records.items()}
-    found = []
-    for seed, record in records.items():
-        truth = truths[seed]
-        if not isinstance(truth, Plateau):
-            found.append({"seed": seed, "truth": None, "why": str(truth)})
-            continue
-        others = [x.length for one, x in truths.items() if one != seed and isinstance(x, Plateau)]
-        half = _until(record, truth.length / 2)
-        row: dict[str, Any] = {"seed": seed, "truth": truth.length}
-        row["alone"] = _scored(outlook(half, INDUCTION, "induction"), truth.length)
-        row["with_other_seeds"] = _scored(outlook(half, INDUCTION, "induction", _prior(others)), truth.length)
-        found.append(row)
-    return found
+    for seed in SEEDS:
+        if seed not in trained(lab):
+            output(EXAMPLES / "trainer.py", "--lab", lab, "--seed", str(seed))
+    runs = trained(lab)
+    return [{"seed": seed} | at_half(lab, *runs[seed]) for seed in SEEDS]
 
 
-def _scored(answer: Any, truth: float) -> dict[str, Any]:
-    if not isinstance(answer, Forecast):
-        return {"none": str(answer)}
-    low, high = answer.interval
-    error = answer.median / truth - 1
-    return {"median": answer.median, "interval": [low, high], "error": error, "holds": low <= truth <= high}
+def trained(lab: Path) -> dict[int, tuple[str, float, bool]]:
+    """The finished runs of the example, by seed: id, plateau, and whether it is censored."""
+    columns = Lab(lab).columns("name = 'trainer'") if (lab / "runs").exists() else {}
+    names = ("seed", "id", "plateau", "censored")
+    rows = zip(*(columns[x].tolist() for x in names), strict=True) if columns else ()
+    return {int(seed): (run, plateau, bool(censored)) for seed, run, plateau, censored in rows}
 
 
-def _prior(plateaus: list[float]) -> tuple[float, float] | None:
-    """What the law of runs that differ only in the seed predicts."""
-    if not plateaus:
-        return None
-    table = {"plateau": np.array(plateaus), "censored": np.zeros(len(plateaus), bool)}
-    law = transfer("C", table | {"configuration": np.zeros(len(plateaus), int)}, {}, {})
-    return law.median, law.spread
+def at_half(lab: Path, run: str, plateau: float, censored: bool) -> dict[str, Any]:
+    """What the command says of a run at half of its plateau: alone, and with the other runs of the lab."""
+    if censored:
+        return {"run": run, "truth": None}
+    command = ("-m", "daybreak", "forecast", run, "--at", str(int(plateau / 2)), "--lab", lab, "--json")
+    alone, with_lab = (json.loads(output(*command, *more)) for more in (("--law", "none"), ()))
+    return {"run": run, "truth": plateau, "alone": scored(alone, plateau), "with_lab": scored(with_lab, plateau)}
 
 
-def _trained(lab: Path, seed: int, text: list[str]) -> Record:
-    example("trainer", lab, "--seed", str(seed), *text)
-    record = _record(lab, seed)
-    assert record is not None  # noqa: S101
-    return record
+def scored(answer: dict[str, Any], truth: float) -> dict[str, Any]:
+    """A forecast next to the truth; percent."""
+    if answer["outcome"] != "forecast":
+        return {"none": answer["reason"]}
+    low, high = answer["interval"]
+    rows = 0 if answer["law"] is None else answer["law"]["rows"]
+    error = 100 * (answer["median"] / truth - 1)
+    found = {"median": answer["median"], "interval": [low, high], "error": error, "holds": low <= truth <= high}
+    return found | {"other_runs": rows}
 
 
-def _record(lab: Path, seed: int) -> Record | None:
-    """The rows of the finished run of a seed."""
-    for folder in sorted((lab / "runs").glob("*")):
-        about = json.loads((folder / "run.json").read_text())
-        if (folder / "result.json").exists() and about["settings"].get("seed") == seed:
-            record = Record(None, "", {}, INDUCTION, print)
-            steps, curves = rows.read(folder)
-            for step, value in zip(steps, curves["induction"], strict=True):
-                if not np.isnan(value).all():
-                    record.append(int(step), {"induction": value})
-            return record
-    return None
+def report_overhead(document: Any, found: dict[str, Any]) -> None:
+    """The rows of docs/benchmarks.md."""
+    for name, share in found["share"].items():
+        label = f"probes in `examples/watch/{name}.py`, {found['steps']:,} steps"
+        document.add(label, 100 * share, "% of the time", at_most=100 * ALLOWED)
+    document.add("a watched loop", found["ratio"], "times a bare one", at_most=1 + ALLOWED)
 
 
-def _until(record: Record, step: float) -> Record:
-    part = Record(None, "", {}, INDUCTION, print)
-    for at, value in zip(*record.curve("induction"), strict=True):
-        if at <= step:
-            part.append(int(at), {"induction": value})
-    return part
+def report_forecasts(document: Any, found: list[dict[str, Any]]) -> None:
+    """The rows of docs/benchmarks.md."""
+    document.add("emergence", [x["truth"] for x in found if x["truth"]], "steps")
+    for how, label in (("alone", "from the run alone"), ("with_lab", "with the two other seeds in the lab")):
+        scores = [x[how] for x in found if x["truth"] and "median" in x[how]]
+        goal = {"at_least": 2} if how == "with_lab" else {}
+        document.add(f"{label}: forecasts at half of the plateau", len(scores), f"of {len(found)} runs")
+        near = sum(abs(x["error"]) <= NEAR for x in scores)
+        document.add(f"{label}: within {NEAR:g} % of the truth", near, f"of {len(found)} runs", **goal)
+        holds = sum(x["holds"] for x in scores)
+        document.add(f"{label}: the 80 % interval holds the truth", holds, f"of {len(found)} runs", **goal)
+        if scores:
+            document.add(f"{label}: size of the error", [abs(x["error"]) for x in scores], "%")
 
 
-if __name__ == "__main__":
+def main() -> None:
+    from report import Report  # not above: tests import this file as a module of a package
+
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=["overhead", "forecasts"])
-    parser.add_argument("--text", help="a text file instead of the one that comes with Daybreak")
+    parser.add_argument("only", nargs="?", choices=["overhead", "forecasts"], help="one of the two parts")
     parser.add_argument("--lab", type=Path, default=Path("labs/watch"))
     parser.add_argument("--steps", type=int, default=1000, help="of each example, for the overhead")
     chosen = parser.parse_args()
-    text = [] if chosen.text is None else ["--text", chosen.text]
-    result = overhead(text, chosen.steps) if chosen.what == "overhead" else forecasts(text, chosen.lab)
-    print(json.dumps(result, indent=1))
+    document, found = Report("watch"), {}
+    if chosen.only != "forecasts":
+        found["overhead"] = overhead(chosen.steps)
+        report_overhead(document, found["overhead"])
+    if chosen.only != "overhead":
+        found["forecasts"] = forecasts(chosen.lab)
+        report_forecasts(document, found["forecasts"])
+    document.write()
+    print(json.dumps(found, indent=1))
+
+
+if __name__ == "__main__":
+    main()

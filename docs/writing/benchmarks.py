@@ -22,6 +22,12 @@ BENCHMARKS = {
     "lab": ("The lab", "benchmarks/lab.py", "Saving, listing and fitting many runs."),
     "explorer": ("The explorer", "-m benchmarks.explorer", "Sliders, a large lab and memory, in a real browser."),
     "forecasts": ("Forecasts", "benchmarks/forecasts.py", "Error and coverage on runs that took no part in tuning."),
+    "watch": ("Watching a model", "benchmarks/watch.py", "What probes cost, and forecasts at half of a plateau."),
+    "thousand_workers": (
+        "A thousand workers",
+        "-m benchmarks.thousand_workers",
+        "The driver of sweeps, against simulated workers that die, hang and raise.",
+    ),
     "few_runs": ("Laws of few runs", "benchmarks/few_runs.py", "How well a law of a few runs predicts another run."),
 }
 """Name of the file, and of each section the title, what to run, and what is measured."""

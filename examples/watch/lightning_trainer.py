@@ -11,17 +11,17 @@ import torch
 from language import (
     BATCH,
     CLIP,
+    CONTEXT,
+    DECAY,
     LEARNING_RATE,
-    Language,
-    Passages,
     loss_of,
     options,
     rate,
     settings,
     show_emergence,
     show_forecast,
-    text_of,
 )
+from model import Language
 
 from daybreak.watch.lightning import WatchCallback
 
@@ -37,22 +37,22 @@ class Module(lightning.LightningModule):
         """Loss of a batch; and the end, some steps after the induction head has formed."""
         emerged = watch.watch and watch.watch.emerged
         self.trainer.should_stop |= bool(emerged and self.global_step > 1.1 * emerged)
-        return loss_of(self.model(batch), batch)
+        return loss_of(self.model, batch)
 
     def configure_optimizers(self) -> Any:
         """AdamW with warm-up."""
-        optimizer = torch.optim.AdamW(self.parameters(), LEARNING_RATE)
+        optimizer = torch.optim.AdamW(self.parameters(), LEARNING_RATE, weight_decay=DECAY)
         schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, rate)
         return {"optimizer": optimizer, "lr_scheduler": {"scheduler": schedule, "interval": "step"}}
 
 
 chosen = options("A Trainer of Lightning, watched.")
-data = Passages(text_of(chosen.text), chosen.repeat, chosen.seed)
 watch = WatchCallback(
     chosen.lab,
     "lightning",
-    settings(chosen),
+    settings(chosen, "attention-only"),
     model=lambda module: module.model,  # the part that takes tokens
+    context=CONTEXT,
     on_forecast=show_forecast,
     on_emergence=show_emergence,
 )
@@ -66,6 +66,6 @@ trainer = lightning.Trainer(
     enable_progress_bar=False,
     enable_model_summary=False,
 )
-trainer.fit(Module(data.vocabulary), torch.utils.data.DataLoader(data, batch_size=BATCH))
+trainer.fit(Module(chosen.data.vocabulary), torch.utils.data.DataLoader(chosen.data, batch_size=BATCH))
 if watch.watch is not None:
     print(f"run {watch.watch.id} in lab {chosen.lab!r}; probes took {watch.watch.cost:.2%} of the time")

@@ -8,38 +8,37 @@ import torch
 from language import (
     BATCH,
     CLIP,
+    CONTEXT,
+    DECAY,
     LEARNING_RATE,
-    Language,
-    Passages,
     loss_of,
     options,
     rate,
     settings,
     show_emergence,
     show_forecast,
-    text_of,
 )
+from model import Language
 
 from daybreak.watch import Watch
 
 chosen = options("A plain loop of PyTorch, watched.")
-data = Passages(text_of(chosen.text), chosen.repeat, chosen.seed)
-batches = iter(torch.utils.data.DataLoader(data, batch_size=BATCH))
-model = Language(data.vocabulary)
-optimizer = torch.optim.AdamW(model.parameters(), LEARNING_RATE)
+batches = iter(torch.utils.data.DataLoader(chosen.data, batch_size=BATCH))
+model = Language(chosen.data.vocabulary)
+optimizer = torch.optim.AdamW(model.parameters(), LEARNING_RATE, weight_decay=DECAY)
 schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, rate)
 
 with Watch(
     model,
     chosen.lab,
     "plain-loop",
-    settings(chosen),
+    settings(chosen, "attention-only"),
+    context=CONTEXT,
     on_forecast=show_forecast,
     on_emergence=show_emergence,
 ) as watch:
     for step in range(chosen.steps):
-        tokens = next(batches)
-        loss = loss_of(model(tokens), tokens)
+        loss = loss_of(model, next(batches))
         optimizer.zero_grad()
         loss.backward()
         torch.nn.utils.clip_grad_norm_(model.parameters(), CLIP)
@@ -51,4 +50,6 @@ with Watch(
         if watch.emerged is not None and step > 1.1 * watch.emerged:
             break
 
+with torch.no_grad():
+    print(f"loss on text that was not trained on: {loss_of(model, chosen.data.held_out()).item():.3f}")
 print(f"run {watch.id} in lab {chosen.lab!r}; probes took {watch.cost:.2%} of the time")

@@ -11,17 +11,15 @@ from language import (
     BATCH,
     CLIP,
     CONTEXT,
+    DECAY,
     HEADS,
     LAYERS,
-    LEARNING_RATE,
     WARM_UP,
     WIDTH,
-    Passages,
     options,
     settings,
     show_emergence,
     show_forecast,
-    text_of,
 )
 from transformers import LlamaConfig, LlamaForCausalLM, Trainer, TrainerCallback, TrainingArguments
 
@@ -43,37 +41,40 @@ def batch_of(pieces: list[torch.Tensor]) -> dict[str, torch.Tensor]:
 
 
 chosen = options("A Trainer of Hugging Face, watched.")
-data = Passages(text_of(chosen.text), chosen.repeat, chosen.seed)
 model = LlamaForCausalLM(
     LlamaConfig(
-        vocab_size=data.vocabulary,
+        vocab_size=chosen.data.vocabulary,
         hidden_size=WIDTH,
-        intermediate_size=WIDTH,
+        intermediate_size=WIDTH // 4,  # small: attention is to do the work
         num_hidden_layers=LAYERS,
         num_attention_heads=HEADS,
         max_position_embeddings=CONTEXT,
         attention_bias=True,  # positions alone can then decide where a head looks
-        rope_parameters={"rope_type": "default", "rope_theta": 100.0},
+        initializer_range=0.05,
         bos_token_id=None,
         eos_token_id=None,
     )
 )
-watch = WatchCallback(chosen.lab, "trainer", settings(chosen), on_forecast=show_forecast, on_emergence=show_emergence)
+watch = WatchCallback(
+    chosen.lab, "trainer", settings(chosen, "llama"), on_forecast=show_forecast, on_emergence=show_emergence
+)
 arguments = TrainingArguments(
     output_dir=f"{chosen.lab}-checkpoints",
     max_steps=chosen.steps,
     per_device_train_batch_size=BATCH,
-    learning_rate=LEARNING_RATE,
+    learning_rate=4e-3,  # seeds 0 and 1 took 3,832 and 7,772 steps; with 2e-3, as in the other examples, 4,978 and 7,568
+    weight_decay=DECAY,
     lr_scheduler_type="constant_with_warmup",
     warmup_steps=WARM_UP,
     max_grad_norm=CLIP,
     seed=chosen.seed,
-    logging_steps=50,
+    logging_steps=200,
     save_strategy="no",
     report_to=[],
     disable_tqdm=True,
     use_cpu=True,
 )
-Trainer(model, arguments, train_dataset=data, data_collator=batch_of, callbacks=[watch, StopAfterEmergence()]).train()
+callbacks = [watch, StopAfterEmergence()]
+Trainer(model, arguments, train_dataset=chosen.data, data_collator=batch_of, callbacks=callbacks).train()
 if watch.watch is not None:
     print(f"run {watch.watch.id} in lab {chosen.lab!r}; probes took {watch.watch.cost:.2%} of the time")

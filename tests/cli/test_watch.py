@@ -153,6 +153,28 @@ def test_an_observed_run_that_still_trains_is_known_to_every_reader(capsys) -> N
     assert not list(Path("lab/runs").iterdir())
 
 
+def test_other_seeds_predict_an_observed_run_from_its_start(capsys) -> None:
+    """Planted: two seeds emerge at 500 and 550; a third is flat at step 100, by itself and with another batch."""
+    _observe({"batch": 8, "seed": 0}, 500)
+    _observe({"batch": 8, "seed": 1}, 550)
+    going = _observe({"batch": 8, "seed": 2}, 10**6, last=100, done=False)
+    data = answer(capsys, "forecast", going)
+    assert (data["outcome"], data["law"]["rows"]) == ("forecast", 2)
+    assert data["median"] == pytest.approx(524, abs=5)
+    assert data["interval"][0] < 500 < 550 < data["interval"][1]
+    assert answer(capsys, "forecast", going, "--law", "none")["outcome"] == "not enough evidence"
+    other = _observe({"batch": 16, "seed": 2}, 10**6, last=100, done=False)
+    data = answer(capsys, "forecast", other)
+    assert (data["outcome"], data["law"]) == ("not enough evidence", None)
+    assert "differs only in the seed" in data["no_law"]
+    command = [*COMMAND, "watch", going, "--follow", "--every", "0.1"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        line = process.stdout.readline()
+        process.send_signal(signal.SIGINT)
+    assert "step 95: loss 2. Forecast: step 52" in line
+
+
 def test_a_law_is_fitted_over_settings_of_ones_own(capsys) -> None:
     """Planted: 3 · context^0.8 steps, three runs each, whatever they are called."""
     rng = np.random.default_rng(0)

@@ -18,6 +18,10 @@ SAID = {
     "no_lab": "this folder has other files in it and is not a lab",
     "nowhere": None,
     "setting": "setting 'a list' is not allowed",
+    "seeds": None,
+    "own": None,
+    "no_law": None,
+    "wrong_law": "no law is used: law 'C * width**a' names 'width'",
     "full": "takes no more rows, and those before can be read",
 }
 
@@ -38,6 +42,7 @@ def test_training_goes_on(result: dict) -> None:
     assert len(result["broken"]["said"]) == 2  # probes, and the loss
     _wrong_arguments_are_refused(result["refused"])
     _functions_are_called(result["calls"])
+    _other_seeds_of_the_lab_are_evidence(result)
     _losses_are_kept_where_attention_is_missing(result)
     _rows_before_a_full_disk_can_be_read(result)
 
@@ -57,6 +62,13 @@ def _functions_are_called(result: dict) -> None:
     assert {"watch/loss", "watch/induction_max", "watch/induction_mean", "watch/copying", "watch/emerged"} <= set(first)
     assert all(isinstance(value, float) for value in first.values())
     assert result["emerged"] == [0.0] and result["said"] == []
+
+
+def _other_seeds_of_the_lab_are_evidence(result: dict) -> None:
+    assert result["seeds"]["forecast"].startswith(("419, 80 % between ", "420, 80 % between "))
+    assert result["own"]["forecast"].startswith("900, 80 % between ")
+    for name in ("no_law", "wrong_law"):
+        assert result[name]["forecast"].startswith("not enough evidence: no head has 2 times the induction")
 
 
 def _losses_are_kept_where_attention_is_missing(result: dict) -> None:

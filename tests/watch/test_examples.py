@@ -21,4 +21,4 @@ def test_example_runs(name: str, tmp_path: Path) -> None:
     result = json.loads((run / "result.json").read_text())
     settings = json.loads((run / "run.json").read_text())["settings"]
     assert result["outcome"] == "censored" and {"induction", "loss"} <= set(result["final"]) | {"loss"}
-    assert settings["seed"] == 3 and settings["batch"] == 16 and settings["context"] == 128
+    assert settings["seed"] == 3 and settings["batch"] == 16 and settings["context"] == 64

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from daybreak.errors import RequestError
+from daybreak.lab import ObservedRun
 from daybreak.measure import Forecast, NotEnoughEvidence, Plateau
 from daybreak.watch.outlook import checked, outlook
 from daybreak.watch.record import Emerges, Record
@@ -84,3 +85,41 @@ def test_a_lost_record_begins_anew(tmp_path: Path) -> None:
     record.append(11, {"loss": 1.0})
     assert len(said) == 1 and "the record before the checkpoint is lost" in said[0]
     assert record.id is not None
+
+
+def _finished(lab: Path, seed: int, step: float, **settings: float) -> None:
+    """A run of the lab whose induction score reaches 0.3 at a step."""
+    run = ObservedRun.begin(lab, "before", {"batch": 8, "seed": seed} | settings, **INDUCTION._asdict())
+    run.extend(np.array([0, step - 1, step]), {"induction": np.array([[0.01], [0.01], [0.3]], np.float32)})
+    run.finish()
+
+
+def _prediction(lab: Path, form: str | None = None, **settings: float) -> tuple[float, float] | None:
+    return Record(lab, "now", {"batch": 8} | settings, INDUCTION, pytest.fail).prediction(form)
+
+
+def test_other_seeds_of_the_lab_predict_a_run(tmp_path: Path) -> None:
+    """Planted: seeds of batch 8 emerge at 1000 to 1100, those of batch 16 at 3000."""
+    lab = tmp_path / "lab"
+    assert _prediction(lab) is None, "a lab that does not exist says nothing"
+    _finished(lab, 0, 1000)
+    _finished(lab, 1, 1100)
+    _finished(lab, 0, 3000, batch=16)
+    before = sorted(tmp_path.rglob("*"))
+    two, other = _prediction(lab, seed=2), _prediction(lab, seed=2, batch=16)
+    assert two is not None and other is not None
+    assert two[0] == pytest.approx(1049, abs=1)
+    assert other[0] == pytest.approx(3000, abs=1)
+    assert two[1] < other[1], "two runs say more than one"
+    assert _prediction(lab, seed=2, batch=32) is None
+    assert sorted(tmp_path.rglob("*")) == before, "it is only read"
+    law = _prediction(lab, "C * batch**a", batch=32)
+    assert law is not None and 6000 < law[0] < 12000
+    with pytest.raises(RequestError, match="names 'width'"):
+        _prediction(lab, "C * width**a")
+
+
+def test_a_prediction_that_is_outlived_is_given_up_and_said_so() -> None:
+    answer = outlook(_record(1600, grows=False), INDUCTION, "induction", (500.0, 0.1))
+    assert isinstance(answer, NotEnoughEvidence)
+    assert "by its law it should have emerged" in answer.reason

@@ -37,6 +37,15 @@ def test_denser_when_something_moves() -> None:
     assert [step for step in moving if step < 1000] == [step for step in flat if step < 1000]
 
 
+def test_share_is_kept_by_a_curve_that_always_moves() -> None:
+    """A tenth of the share is left for the first probe, and for the rows of the loss, which no probe pays for."""
+    spacing = Spacing(0.01)
+    probed = _simulate(spacing, 1000, 0.035, 0.0065, lambda step: 0.01 * 1.01**step)
+    assert spacing.moving
+    assert len(probed) > 40
+    assert spacing.cost <= 0.0095
+
+
 def test_a_burst_is_not_followed_by_a_gap() -> None:
     """The score moves at the very start, as all do, and then noise moves it around zero."""
 

@@ -9,6 +9,8 @@ import tyro
 from daybreak.errors import RequestError
 
 if TYPE_CHECKING:
+    from daybreak.lab import Lab
+    from daybreak.lab.reading.laws import LawPrior
     from daybreak.lab.reading.outlook import Outlook
     from daybreak.lab.reading.progress import RunCurves
     from daybreak.measure import Forecast, NotEnoughEvidence, Plateau
@@ -139,6 +141,33 @@ def of_file(path: Path, wanted: Wanted, *, growing: bool = False) -> Seen:
     several = f"the furthest of {len(used)} columns {value!r}" if len(used) > 1 else f"column {used[0]!r}"
     notes.insert(0, f"Used: {several} by {curves.step!r}.{heads}")
     return Seen(view, ("file", str(path)), False, None, about, tuple(notes))
+
+
+def law_of_others(
+    lab: "Lab", run: "RunCurves", wanted: Wanted, form: str | None = None
+) -> tuple["LawPrior | None", str | None]:
+    """The prediction of the law of the lab's other runs; or why there is none.
+
+    Args:
+        lab: of the run.
+        run: to predict.
+        wanted: another curve or level than the run's own has no law.
+        form: of the law; 'none' for none.
+    """
+    from daybreak.lab.reading.laws import prior
+
+    if form == "none":
+        return None, "--law none was given."
+    if wanted.value is not None or wanted.direction is not None:
+        return None, "the plateaus in the lab were measured on the curve of each run, not on another one."
+    if wanted.level is not None and wanted.level != run.level:
+        return None, f"the plateaus in the lab were measured at the level of each stop rule, not at {wanted.level:g}."
+    try:
+        return prior(lab, run.settings, form), None
+    except RequestError as error:
+        if form is not None:
+            raise
+        return None, str(error)
 
 
 def of_run(run: "RunCurves", wanted: Wanted, prior: tuple[float, float] | None) -> Seen:

@@ -19,6 +19,7 @@ from daybreak.cli._outlook import (
     Wanted,
     forecast_data,
     is_file,
+    law_of_others,
     of_file,
     of_run,
     sentence,
@@ -26,7 +27,6 @@ from daybreak.cli._outlook import (
 from daybreak.errors import RequestError
 
 if TYPE_CHECKING:
-    from daybreak.lab import Lab
     from daybreak.lab.reading.laws import LawPrior
     from daybreak.lab.reading.progress import RunCurves
 
@@ -96,7 +96,7 @@ class Forecast:
         from daybreak.lab.reading.progress import run_curves
 
         progress = run_curves(lab, self.run)
-        law, no_law = self._law(lab, progress)
+        law, no_law = law_of_others(lab, progress, wanted, self.law)
         return self._answer(of_run(progress, wanted, law and (law.median, law.spread)), law, no_law)
 
     def _answer(self, seen: Seen, law: "LawPrior | None", no_law: str | None) -> Answer:
@@ -127,23 +127,6 @@ class Forecast:
         if data["outcome"] == "not enough evidence":
             data |= {"every": _enough(forecast, seen.run)}
         return Answer(data, lambda console: self._show(console, data, f"{kind.capitalize()} {name}"))
-
-    def _law(self, lab: "Lab", progress: "RunCurves"):
-        """The prediction of the law of the lab's other runs; or why there is none."""
-        from daybreak.lab.reading.laws import prior
-
-        if self.law == "none":
-            return None, "--law none was given."
-        if self.value is not None or self.direction is not None:
-            return None, "the plateaus in the lab were measured on the curve of each run, not on another one."
-        if self.level is not None and self.level != progress.level:
-            return None, f"the plateaus in the lab were measured at the level of each stop rule, not at {self.level:g}."
-        try:
-            return prior(lab, progress.settings, self.law), None
-        except RequestError as error:
-            if self.law is not None:
-                raise
-            return None, str(error)
 
     def _at(self, seen: Seen) -> int:
         kind, name = seen.source

@@ -22,6 +22,7 @@ from daybreak.cli._outlook import (
     Wanted,
     forecast_data,
     is_file,
+    law_of_others,
     of_file,
     of_run,
     sentence,
@@ -173,7 +174,8 @@ class _RunReader:
             curves = run_curves(self.lab, self.name)
         except RequestError as error:
             raise NoRowsError(str(error)) from None
-        return of_run(curves, self.wanted, None)
+        law, _ = law_of_others(self.lab, curves, self.wanted)
+        return of_run(curves, self.wanted, law and (law.median, law.spread))
 
 
 def _nothing(source: str) -> Answer:

@@ -35,7 +35,7 @@ def outlook(
             steps, values = at, np.interp(at, steps, values)
     probes = _leading(heads)
     answer = measure.forecast(steps, values, emerges.level, probes, direction=emerges.direction, prior=prior)
-    if isinstance(answer, NotEnoughEvidence) and probes is None:
+    if isinstance(answer, NotEnoughEvidence) and probes is None and prior is None:
         return NotEnoughEvidence(
             answer.at, f"no head has {_RISEN:g} times the {probe or 'attention'} that it began with."
         )

@@ -8,7 +8,7 @@ import numpy as np
 
 from daybreak.errors import RequestError
 from daybreak.lab import rows
-from daybreak.lab.observed import ObservedRun
+from daybreak.lab.observed import ObservedRun, described
 
 Warn = Callable[[str], None]
 
@@ -58,6 +58,26 @@ class Record:
         assert self._lab is not None  # noqa: S101
         name, settings, emerges = self._about
         return ObservedRun.begin(self._lab, name, settings, **emerges._replace(level=max(emerges.level, 0.0))._asdict())
+
+    def prediction(self, form: str | None = None) -> tuple[float, float] | None:
+        """What the lab's other finished runs predict, as `daybreak forecast` has it: median, and deviation of the logarithm.
+
+        Args:
+            form: of a law of them. By default those count that differ only in the seed; None if there are none.
+        """
+        from daybreak.lab.reading.laws import prior
+        from daybreak.lab.store import Lab
+
+        name, settings, emerges = self._about
+        if self._lab is None:
+            return None
+        try:
+            law = prior(Lab(self._lab), described(name, settings, **emerges._asdict()), form)
+        except RequestError:
+            if form is not None:
+                raise
+            return None
+        return law.median, law.spread
 
     def curve(self, name: str) -> tuple[np.ndarray, np.ndarray]:
         """Steps and values of one curve, without rows that are not finite: (rows,), and (rows, heads)."""

@@ -8,7 +8,8 @@ from typing import final
 from daybreak.errors import refuse
 
 _CALM, _MOVING = 50, 200  # steps between two probes are at least this fraction of the steps so far
-_RESERVE = 0.5  # of the share: what is spent while nothing moves
+_CALM_SHARE = 0.5  # of the share: what is spent while nothing moves
+_MOVING_SHARE = 0.9  # and while something does: the rest is for the first probe, and for rows of the loss
 _MOVED = 0.1  # relative change over the last probes that counts as moving
 _LOOK = 4  # probes over which it is looked for
 
@@ -49,8 +50,8 @@ class Spacing:
             return True
         cost = median(self._costs)
         # Since the last probe, so that a burst is not followed by a long gap; and in all, so that expensive ones are paid for.
-        paid = cost <= self.share * (self.elapsed - self._at) * (1.0 if self.moving else _RESERVE)
-        return paid and self.spent - self._first + cost <= self.share * self.elapsed
+        paid = cost <= self.share * (self.elapsed - self._at) * (_MOVING_SHARE if self.moving else _CALM_SHARE)
+        return paid and self.spent - self._first + cost <= _MOVING_SHARE * self.share * self.elapsed
 
     def probed(self, step: int, seconds: float, value: float | None) -> None:
         """Note what a probe cost, and the value of the curve that is waited for, if it has one."""

@@ -28,6 +28,7 @@ from daybreak.watch.spacing import Spacing
 _LEVELS = {"induction": 0.3}  # of the best head: far above chance (1 / position), and before it is finished
 _ATTENTION = ("induction", "previous_token", "duplicate_token", "sink")
 _UP = (*_ATTENTION, "copying")
+_NO_LAW, _OF_SEEDS = "none", ""  # instead of the form of a law
 
 
 @final
@@ -49,7 +50,9 @@ class Watch:
             whose attention is not found.
         vocabulary: number of token ids, or the ids that the probe batch is drawn from.
         context: longest sequence that the model takes, if it does not state it.
-        prior: what a law or other seeds predict: the median step of emergence, and the standard deviation of its logarithm.
+        law: of the lab's other finished runs, such as `C * context**a`, or `none`. By default runs of the same settings, but for the
+            seed, predict this one.
+        prior: such a prediction of your own instead: the median step of emergence, and the standard deviation of its logarithm.
         text: ids of held-out text, (batch, length), for the in-context-learning score.
         log: `log(values, step)` gets what is measured, as plain numbers: a line for wandb, MLflow, TensorBoard.
         on_emergence: called once with the step of emergence.
@@ -72,6 +75,7 @@ class Watch:
         attention: AttentionFunction | None = None,
         vocabulary: int | Iterable[int] | None = None,
         context: int | None = None,
+        law: str | None = None,
         prior: tuple[float, float] | None = None,
         text: Any = None,
         log: Callable[[dict[str, float], int], Any] | None = None,
@@ -84,7 +88,7 @@ class Watch:
         if text is not None and probes is None:
             chosen["in_context_learning"] = in_context_learning()
         self._emerges = _emerges(curve, level, direction, chosen)
-        self._prior = prior
+        self._law, self._prior = None if prior is not None or lab is None else law or _OF_SEEDS, prior
         self._spacing = Spacing(share, every, abs(self._emerges.level) / 20)
         ids = vocabulary if vocabulary is None or isinstance(vocabulary, int) else tuple(vocabulary)
         self._measurement = Measurement(chosen, Inputs(ids, context), text, attention, self._warn)
@@ -132,8 +136,18 @@ class Watch:
         if name not in (None, emerges.curve) or level is not None:
             emerges = checked(self._record, name or emerges.curve, level, direction or emerges.direction)
         leading = emerges.curve if emerges.curve in _ATTENTION else "induction"
-        prior = self._prior if emerges == self._emerges else None
+        prior = self._prediction() if emerges == self._emerges else None
         return outlook(self._record, emerges, leading if leading in self._record.names() else None, prior)
+
+    def _prediction(self) -> tuple[float, float] | None:
+        """What the user or the lab's other runs predict; looked up once, at the first forecast."""
+        form, self._law = self._law, None
+        if form is not None and form != _NO_LAW:
+            try:
+                self._prior = self._record.prediction(form or None)
+            except (OSError, ValueError) as error:
+                self._warn(f"no law is used: {sentence(error)}")
+        return self._prior
 
     @property
     def cost(self) -> float:

@@ -8,13 +8,16 @@ import warnings
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 
+from daybreak.lab import ObservedRun
 from daybreak.watch import Watch
 from daybreak.watch.probes import induction
 from tests.watch.scripts.models import Language, train
 
 FOLDER = Path(sys.argv[1])
+INDUCTION: Any = {"curve": "induction", "level": 0.3, "direction": "up"}
 
 
 def fails(*arguments: Any) -> Any:
@@ -79,6 +82,15 @@ result: dict[str, Any] = {
     "nowhere": watched(Language("fused"), lab=None),
     "setting": watched(Language("fused"), settings={"a list": [1]}),
 }
+for seed, step in enumerate((400, 440)):  # finished runs of the lab
+    before = ObservedRun.begin(FOLDER / "lab", "before", {"batch": 8, "seed": seed}, **INDUCTION)
+    before.extend(np.array([0, step]), {"induction": np.array([[0.0], [0.3]], np.float32)})
+    before.finish()
+third = {"batch": 8, "seed": 2}
+result["seeds"] = watched(Language("fused"), settings=third)
+result["own"] = watched(Language("fused"), settings=third, prior=(900.0, 0.1))
+result["no_law"] = watched(Language("fused"), settings=third, law="none")
+result["wrong_law"] = watched(Language("fused"), settings=third, law="C * width**a")
 logged: list[Any] = []
 emerged: list[float] = []
 result["calls"] = watched(
