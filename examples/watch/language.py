@@ -1,4 +1,4 @@
-"""What the three examples share: real text in which half of the sequences repeat a passage, sizes, and what is printed.
+"""What the three examples share: real text in which the sequences repeat a passage, sizes, and what is printed.
 
 The same as `daybreak train text`: text, sequences, sizes and optimizer are those of the preset `text-induction`.
 """
@@ -22,7 +22,7 @@ def options(description: str) -> argparse.Namespace:
     """The command line of an example, with the text that it names as `data`."""
     parser = argparse.ArgumentParser(description=description)
     parser.add_argument("--text", default="classics", help="a text file; by default the text that comes with Daybreak")
-    parser.add_argument("--repeat", type=float, default=0.5, help="share of the sequences that repeat a passage")
+    parser.add_argument("--repeat", type=float, default=1.0, help="share of the sequences that repeat a passage")
     parser.add_argument("--steps", type=int, default=8000, help="at most; training ends some steps after emergence")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--lab", default="lab", help="folder of the lab")

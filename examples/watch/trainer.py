@@ -14,6 +14,7 @@ from language import (
     DECAY,
     HEADS,
     LAYERS,
+    LEARNING_RATE,
     WARM_UP,
     WIDTH,
     options,
@@ -62,7 +63,7 @@ arguments = TrainingArguments(
     output_dir=f"{chosen.lab}-checkpoints",
     max_steps=chosen.steps,
     per_device_train_batch_size=BATCH,
-    learning_rate=4e-3,  # seeds 0 and 1 took 3,832 and 7,772 steps; with 2e-3, as in the other examples, 4,978 and 7,568
+    learning_rate=LEARNING_RATE,
     weight_decay=DECAY,
     lr_scheduler_type="constant_with_warmup",
     warmup_steps=WARM_UP,
