@@ -12,7 +12,7 @@ import pytest
 ROOT = Path(__file__).parents[1]
 FOLDER = ROOT / "docs" / "findings"
 PAGES = sorted(FOLDER.glob("*.md"))
-PAPERS = ("emergence", "incremental")
+PAPERS = ("emergence", "incremental", "language")
 VERDICTS = ("holds", "fails", "undecided", "outside")
 
 

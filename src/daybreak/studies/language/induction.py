@@ -204,7 +204,9 @@ def _draw(tables: Tables, findings: Findings):
     pictures.curve_panel(axes[0], curves, y="induction score", series="q")
     axes[0].axhline(0.3, color=pictures.NEUTRAL, lw=0.8, ls=":")
     axes[0].set(ylim=(0, None))
-    _text.draw_steps(axes[1], select(runs, runs["q"] > 0), "q", findings.laws.get("q"))
+    law = findings.laws.get("q")
+    known = law if law is not None and law.intervals["a"].high < 0 else None  # one that is open would fill the panel
+    _text.draw_steps(axes[1], select(runs, runs["q"] > 0), "q", known)
     _differences(axes[2], runs)
     return figure
 
