@@ -44,7 +44,7 @@ def _rows(page: Path) -> Iterator[tuple[str, str, str]]:
     """Claim, verdict and what was measured, of each row of a table that names a claim."""
     for line in page.read_text().splitlines():
         cells = [cell.strip() for cell in line.strip("|").split(" | ")]
-        names = [x for x in cells if re.fullmatch(r"`[AB\-R][\w-]*`", x)]
+        names = [x for x in cells if re.fullmatch(r"`[ABLR][\w-]*`", x)]
         if line.startswith("|") and names:
             words = [x for x in cells if x in VERDICTS]
             measured = cells[1] if page.stem == "index" else cells[3]
