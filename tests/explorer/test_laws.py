@@ -27,9 +27,9 @@ def shipped(tmp_path_factory: pytest.TempPathFactory) -> Workspace:
 
 
 def _laws(workspace: Workspace) -> dict[str, dict]:
-    """Every law that a study found, by source."""
-    found = workspace.studies().items()
-    return {f"{place}/{name}": law for place, x in found for name, law in x.document["laws"].items()}
+    """Every law that a study found, by source; without those of slopes between runs, of which no table has a row."""
+    found = [(place, x.document["laws"]) for place, x in workspace.studies().items() if "/trained-times/" not in place]
+    return {f"{place}/{name}": law for place, found_laws in found for name, law in found_laws.items()}
 
 
 def test_every_law_is_offered_and_nothing_else(shipped: Workspace) -> None:

@@ -43,6 +43,7 @@ _TOY: Mapping[str, Any] = {
 }
 _RECALL = {"task": "recall", "model": "transformer", "optimizer": "adam", "B": 1.0, "p": 0.0}
 _REGRESSION = _RECALL | {"task": "single-location", "layers": 2, "heads": 4, "position": "random", "feature": True}
+_TEXT = {"task": "text", "model": "transformer", "optimizer": "adamw"}
 _ONE_HEAD = _REGRESSION | {"layers": 1, "heads": 1}
 
 
@@ -93,10 +94,22 @@ _MEASUREMENTS: Mapping[str, Mapping[str, Measurement]] = {
         "sgd": _runs(_ONE_HEAD, f"{_LOSS} of one head, by SGD", "optimizer = 'sgd'"),
         "adam": _runs(_ONE_HEAD, f"{_LOSS} of one head, by Adam", "optimizer = 'adam'"),
     },
+    "emergence/two-circuits": {
+        "both hops learned": _runs(
+            _RECALL, "plateau of recall, both hops learned", "first_attention = 'learned'", "plateau_half"
+        ),
+        "first hop given": _runs(
+            _RECALL, "plateau of recall, first hop given", "first_attention = 'previous'", "plateau_half"
+        ),
+    },
     "incremental/transition-times": {
         "logits": _flow("logits", f"{_SLOPE}, flow of the model", table="slopes"),
         "published": _flow("published", f"{_SLOPE}, flow as the paper simulates it", table="slopes"),
     },
+    "language/text-induction": {
+        "q": Measurement("runs", "plateau", "steps until an induction head in text", where="q > 0", setting=_TEXT),
+    },
+    "language/text-laws": {"steps": _runs(_TEXT, "steps until an induction head in text that repeats")},
 }
 
 

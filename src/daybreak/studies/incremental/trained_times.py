@@ -196,7 +196,11 @@ def _judge(tables: Tables) -> Findings:
     for axis, (form, exponent) in _AXES.items():
         law, missing = _law(rows, axis)
         flow, _ = _law(rows, axis, "flow")
-        laws |= {name: x for name, x in ((axis, law), (f"{axis}-flow", flow)) if x is not None}
+        laws |= {
+            name: x
+            for name, x in ((f"slope against {axis}", law), (f"slope of the flow against {axis}", flow))
+            if x is not None
+        }
         claims.append(
             Claim(
                 id=f"B-trained-{axis}",
