@@ -28,7 +28,7 @@ class Schedule(eqx.Module):
     - switch: all of them before a step, none from that step on.
     - ramp: linearly fewer, and none from a step on.
     - adaptive: all until the loss on repeated data has left its plateau; again if the loss on diverse data then stays on its own.
-      If the stop rule watches attention, that decides: all until it is at the level; again if it falls below half of it.
+    - adaptive, if the stop rule watches attention: all until that is at the level; again if it falls below half of the level.
     - budget: adaptive, but without repetition at first, until the forecast is that the run does not emerge within its budget.
 
     Example:
