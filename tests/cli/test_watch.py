@@ -17,7 +17,7 @@ from daybreak.explorer.runs_state import RunsState
 from daybreak.lab import Lab, ObservedRun
 from daybreak.watch.curves import read
 from tests.cli.asking import answer
-from tests.end_to_end.test_command import COMMAND
+from tests.end_to_end.test_command import COMMAND, HEED
 from tests.lab import made as ours
 from tests.watch import made
 
@@ -100,7 +100,7 @@ def test_a_growing_file_is_followed_until_it_has_emerged() -> None:
 
 def test_ctrl_c_is_an_ordinary_end() -> None:
     made.csv(Path("a.csv"), last=300)
-    command = [*COMMAND, "watch", "a.csv", "--follow", *WANTED]
+    command = [sys.executable, "-c", HEED + "sys.exit(main(sys.argv[1:]))", "watch", "a.csv", "--follow", *WANTED]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         assert process.stdout.readline().startswith("step 300: ")
@@ -171,7 +171,7 @@ def test_other_seeds_predict_an_observed_run_from_its_start(capsys) -> None:
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         line = process.stdout.readline()
-        process.send_signal(signal.SIGINT)
+        process.terminate()  # as Ctrl-C, also where tests run in the background and ignore that
     assert "step 95: loss 2. Forecast: step 52" in line
 
 
