@@ -129,7 +129,7 @@ def test_it_is_part_of_the_run() -> None:
         (lambda: Schedule("switch", float("nan")), "switch_at = nan"),
         (lambda: Schedule("adaptive", restore_below=1.0), "restore_below = 1.0"),
         (lambda: _run(task=SingleLocation(T=6, d=3)), "at B = 1, p = 0: the task has no repetition"),
-        (lambda: Run(MarkovChain(L=2), MinimalAttention(), schedule=ADAPTIVE), "MarkovChain has no repetition"),
+        (lambda: Run(MarkovChain(L=2), MinimalAttention(), schedule=ADAPTIVE), "at q = 0: the task has no repetition"),
         (lambda: _run(Schedule("budget")), "level = 0"),
     ],
 )
