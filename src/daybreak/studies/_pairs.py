@@ -4,7 +4,6 @@ from dataclasses import dataclass
 from typing import final
 
 import numpy as np
-from scipy import stats
 
 from daybreak._types import Bools
 from daybreak.measure import Interval
@@ -48,8 +47,7 @@ def paired_factor(table: Table, slow: Bools, fast: Bools) -> Factor:
     value = float(np.exp(logs.mean()))
     if late or early or logs.size < 2:
         return Factor(value, None, "<" if early else ">" if late else "")
-    margin = stats.t.ppf(0.975, logs.size - 1) * logs.std(ddof=1) / np.sqrt(logs.size)
-    return Factor(value, Interval(*(float(np.exp(logs.mean() + x)) for x in (-margin, margin))), "")
+    return Factor(value, Interval(*(float(np.exp(x)) for x in _verdicts.interval_of_mean(logs))), "")
 
 
 @final
@@ -76,7 +74,4 @@ def difference(table: Table, one: Bools, other: Bools, column: str) -> Differenc
         dict(zip(table["seed"][rows].tolist(), table[column][rows].tolist(), strict=True)) for rows in (one, other)
     )
     pairs = np.array([first[seed] - second[seed] for seed in sorted(first.keys() & second.keys())])
-    mean = float(pairs.mean())
-    spread = float(pairs.std(ddof=1)) if pairs.size > 1 else 0.0
-    margin = float(stats.t.ppf(0.975, pairs.size - 1) / np.sqrt(pairs.size)) * spread if spread else 0.0
-    return Difference(mean, Interval(mean - margin, mean + margin))
+    return Difference(float(pairs.mean()), _verdicts.interval_of_mean(pairs))

@@ -5,8 +5,23 @@ from collections.abc import Iterable, Mapping
 import numpy as np
 from scipy import stats
 
+from daybreak._types import ArrayLike
 from daybreak.measure import Interval, Law
 from daybreak.studies._study import Verdict
+
+
+def interval_of_mean(values: ArrayLike) -> Interval:
+    """The 95 % interval of the mean of a few values, by Student's t; a point if there is only one.
+
+    Example:
+        >>> low, high = interval_of_mean([1.0, 2.0, 3.0])
+        >>> f"{low:.2f} to {high:.2f}"
+        '-0.48 to 4.48'
+    """
+    x = np.asarray(values, np.float64)
+    mean = float(x.mean())
+    margin = float(stats.t.ppf(0.975, x.size - 1) * x.std(ddof=1) / np.sqrt(x.size)) if x.size > 1 else 0.0
+    return Interval(mean - margin, mean + margin)
 
 
 def interval_of_sum(law: Law, parts: Mapping[str, float]) -> Interval:
@@ -43,6 +58,16 @@ def verdict_above(interval: Interval, bound: float = 0.0) -> Verdict:
     if interval.low > bound:
         return "holds"
     return "fails" if interval.high < bound else "undecided"
+
+
+def verdict_below(interval: Interval, bound: float = 0.0) -> Verdict:
+    """`holds` if an interval lies below a bound, `fails` if above, otherwise `undecided`.
+
+    Example:
+        >>> [verdict_below(Interval(*x), 0.5) for x in ((0.1, 0.4), (0.6, 0.7), (0.4, 0.6))]
+        ['holds', 'fails', 'undecided']
+    """
+    return verdict_above(Interval(-interval.high, -interval.low), -bound)
 
 
 def all_of(verdicts: Iterable[Verdict]) -> Verdict:

@@ -11,7 +11,6 @@ Runs that do not reach d = 128, or with T below 32, do not decide it: the verdic
 """
 
 import numpy as np
-from scipy import stats
 
 from daybreak import pictures
 from daybreak.lab import Saved
@@ -77,9 +76,7 @@ def _growth(runs: Table) -> Interval:
     """By how much the logarithm of the factor, averaged over p, is larger at the largest d than at the smallest; 95 % over seeds."""
     values = [_mean_log_factor(runs, d) for d in (float(runs["d"].max()), float(runs["d"].min()))]
     seeds = sorted(values[0].keys() & values[1].keys())
-    change = np.array([values[0][seed] - values[1][seed] for seed in seeds])
-    margin = stats.t.ppf(0.975, change.size - 1) * change.std(ddof=1) / np.sqrt(change.size)
-    return Interval(float(change.mean() - margin), float(change.mean() + margin))
+    return _verdicts.interval_of_mean([values[0][seed] - values[1][seed] for seed in seeds])
 
 
 def _mean_log_factor(runs: Table, d: float) -> dict[int, float]:

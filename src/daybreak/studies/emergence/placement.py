@@ -19,7 +19,6 @@ censored run it is a bound. One probe of each of exactly 2 and exactly 4 copies 
 """
 
 import numpy as np
-from scipy import stats
 
 from daybreak import pictures
 from daybreak.lab import Saved
@@ -40,20 +39,11 @@ task.V = 24
 task.B = [1, 2]
 task.placement = {list(_PLACEMENTS)}
 """,
-    "laptop": f"""
-preset = "paper-a-recall"
+    "laptop": f"""{_trained.SMALL_RECALL}
 seeds = [21, 22, 23, 24, 25]
-optimizer.learning_rate = 0.001
-model.layers = 2
-model.width = 64
-model.head_width = 16
-model.mlp = 0
-model.positions = "learned"
 task.N = 12
-task.V = 32
 task.B = [1, 2, 4]
 task.placement = {list(_PLACEMENTS)}
-stop.every = 20
 stop.budget = 12_000
 stop.level = 0.6
 """,
@@ -97,8 +87,7 @@ def more_than_half(runs: Table, B: float) -> Interval:
         low = -np.inf if cut[1] or contrast.size < 2 else float(contrast.mean())
         high = np.inf if cut[0] or cut[2] or contrast.size < 2 else float(contrast.mean())
         return Interval(low, high)
-    margin = float(stats.t.ppf(0.975, contrast.size - 1) * contrast.std(ddof=1) / np.sqrt(contrast.size))
-    return Interval(float(contrast.mean()) - margin, float(contrast.mean()) + margin)
+    return _verdicts.interval_of_mean(contrast)
 
 
 def _judge(tables: Tables) -> Findings:

@@ -41,21 +41,11 @@ stop.every = 10
 stop.budget = 3000
 stop.level = 0.0
 """
-_RECALL = """
-preset = "paper-a-recall"
-optimizer.learning_rate = 0.001
-model.layers = 2
-model.width = 64
-model.head_width = 16
-model.mlp = 0
-model.positions = "learned"
+_RECALL = f"""{_trained.SMALL_RECALL}
 task.N = 12
-task.V = 32
-stop.every = 20
 stop.budget = 8000
 stop.level = 0.0
 """
-"""Two layers of attention, and learned positions: one sharp transition to nearly 100 %, within a minute."""
 
 
 def _grids(shared: str, B: tuple[int, ...], p: tuple[float, ...], switches: tuple[int, ...]) -> str:

@@ -19,7 +19,6 @@ Known before: in the calibration of the preset a read-out of a tenth made the pl
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy import stats
 
 from daybreak import pictures
 from daybreak._types import Bools
@@ -118,9 +117,7 @@ def shift(runs: Table, name: str) -> Interval:
     if any(runs["censored"][x].any() for x in groups) or len(seeds) < 2:
         return Interval(-np.inf, np.inf)
     logs = [np.array([np.log(runs["plateau"][x & (runs["seed"] == seed)][0]) for seed in seeds]) for x in groups]
-    change = ((logs[3] - logs[2]) - (logs[1] - logs[0])) / np.log(large / small)
-    margin = float(stats.t.ppf(0.975, change.size - 1) * change.std(ddof=1) / np.sqrt(change.size))
-    return Interval(float(change.mean()) - margin, float(change.mean()) + margin)
+    return _verdicts.interval_of_mean(((logs[3] - logs[2]) - (logs[1] - logs[0])) / np.log(large / small))
 
 
 def _judge(tables: Tables) -> Findings:

@@ -19,7 +19,6 @@ set the budget (859 and 2 750 steps with two hops to learn, 303 and 712 with one
 """
 
 import numpy as np
-from scipy import stats
 
 from daybreak import measure, pictures
 from daybreak.lab import Saved
@@ -43,19 +42,10 @@ model.positions = "learned"
 stop.budget = 2000
 model.first_attention = {list(_KINDS)}
 """,
-    "laptop": f"""
-preset = "paper-a-recall"
+    "laptop": f"""{_trained.SMALL_RECALL}
 seeds = [31, 32, 33, 34, 35]
-optimizer.learning_rate = 0.001
-model.layers = 2
-model.width = 64
-model.head_width = 16
-model.mlp = 0
-model.positions = "learned"
 model.first_attention = {list(_KINDS)}
 task.N = [6, 8, 10, 12]
-task.V = 32
-stop.every = 20
 stop.budget = 12_000
 stop.level = 0.6
 """,
@@ -167,8 +157,7 @@ def later_hop(hops: Table) -> _pairs.Factor:
     means = np.array([logs[hops["seed"] == seed].mean() for seed in np.unique(hops["seed"])])
     if means.size < 2:
         return _pairs.Factor(float(np.exp(means.mean())), None, "")
-    margin = stats.t.ppf(0.975, means.size - 1) * means.std(ddof=1) / np.sqrt(means.size)
-    ends = (float(np.exp(means.mean() + x)) for x in (-margin, margin))
+    ends = (float(np.exp(x)) for x in _verdicts.interval_of_mean(means))
     return _pairs.Factor(float(np.exp(means.mean())), Interval(*ends), "")
 
 

@@ -15,11 +15,11 @@ from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
-from scipy import stats
 
 from daybreak import measure, pictures
 from daybreak.lab import Saved
 from daybreak.models import MinimalAttention
+from daybreak.studies import _verdicts
 from daybreak.studies._study import Claim, Findings, Scale, Study, Table, Tables, TrainedData, Verdict, select, stack
 from daybreak.studies.incremental._trained import records, transition_steps
 from daybreak.tasks import MarkovChain
@@ -81,8 +81,7 @@ def times(curves: Table) -> Table:
 def _factor(rows: Table, repeated: int, block: int) -> _Factor:
     without, with_copies = (select(rows, rows["repeated"] == x)[f"block{block}"] for x in (0, repeated))
     logs = np.log(np.maximum(without, 1) / np.maximum(with_copies, 1))
-    half = stats.t.ppf(0.975, logs.size - 1) * logs.std(ddof=1) / np.sqrt(logs.size)
-    return _Factor(*np.exp([logs.mean(), logs.mean() - half, logs.mean() + half]))
+    return _Factor(*np.exp([logs.mean(), *_verdicts.interval_of_mean(logs)]))
 
 
 def _judge(tables: Tables) -> Findings:

@@ -18,11 +18,10 @@ Pairs have equal seeds, intervals are 95 %.
 """
 
 import numpy as np
-from scipy import stats
 
 from daybreak import pictures
 from daybreak.lab import Saved
-from daybreak.measure import Interval, Law
+from daybreak.measure import Law
 from daybreak.studies import _pairs, _runs, _verdicts
 from daybreak.studies._pairs import Difference, difference
 from daybreak.studies._study import Claim, Findings, Study, Table, Tables, Verdict, select
@@ -105,10 +104,9 @@ def _how_much(law: Law | None, note: str) -> Claim:
     if law is None:
         ours, verdict = "fewer than three values of q with emerged runs", "undecided"
     else:
-        low, high = law.intervals["a"]
         exponent = f"{law.coefficients['a']:.2f} {_verdicts.format_interval(law.intervals['a'])}"
         ours = f"steps = {law.formula}; exponent {exponent}, R² {law.r2:.2f}"
-        verdict = _verdicts.verdict_above(Interval(-high, -low))
+        verdict = _verdicts.verdict_below(law.intervals["a"])
     return Claim(
         id="L2",
         sentence="The more sequences repeat, the earlier it emerges: a power law of their share q.",
@@ -141,10 +139,9 @@ def _previous(runs: Table, note: str) -> Claim:
     if shift.size < 2:
         ours, verdict = "fewer than two runs emerged", "undecided"
     else:
-        margin = float(stats.t.ppf(0.975, shift.size - 1) * shift.std(ddof=1) / np.sqrt(shift.size))
-        found = Difference(float(shift.mean()), Interval(float(shift.mean()) - margin, float(shift.mean()) + margin))
+        found = Difference(float(shift.mean()), _verdicts.interval_of_mean(shift))
         ours = f"mean of (previous − induction) / induction {found}; earlier in {int((shift < 0).sum())} of {shift.size} runs"
-        verdict = _verdicts.verdict_above(Interval(-found.interval.high, -found.interval.low), -_WITH)
+        verdict = _verdicts.verdict_below(found.interval, _WITH)
     return Claim(
         id="L4",
         sentence="A head of the first layer turns to the previous token before the induction head forms, or with it.",
@@ -186,7 +183,7 @@ def _price(runs: Table, note: str) -> tuple[Claim, Claim]:
             sentence="The induction head is of use on plain text: with it, a longer context lowers the loss more.",
             paper="ours; the score falls in Olsson et al. (2022)",
             ours=f"in-context score without repetition {base['in_context_score']:.3f}; with it, {_listed(score)}",
-            verdict=_verdicts.verdict_above(Interval(-best.interval.high, -best.interval.low)),
+            verdict=_verdicts.verdict_below(best.interval),
             note=f"{note} Loss at late positions minus loss at early ones, on held-out text, paired. Holds if the interval at the "
             "largest q lies below 0.",
         ),

@@ -15,7 +15,6 @@ import numpy as np
 
 from daybreak import pictures
 from daybreak.lab import Saved
-from daybreak.measure import Interval
 from daybreak.studies import _pairs, _runs, _verdicts
 from daybreak.studies._pairs import difference
 from daybreak.studies._study import Claim, Findings, Study, Tables, Verdict, verdict
@@ -88,7 +87,6 @@ def _judge(tables: Tables) -> Findings:
     }
     scores = runs["score"][adaptive]
     emerged = not runs["censored"][adaptive].any()
-    price = losses["adaptive"].interval
 
     def if_emerged(found: Verdict) -> Verdict:
         return found if emerged else "undecided"
@@ -100,7 +98,7 @@ def _judge(tables: Tables) -> Findings:
             sentence="Repetition that is taken away brings the induction head at most 15 % later than the best constant one.",
             paper="ours: what paper A proposes, on text",
             ours=f"steps of the adaptive runs over those of constant {best}: {factor}",
-            verdict=if_emerged(_verdicts.verdict_above(Interval(-factor.range.high, -factor.range.low), -_LATER)),
+            verdict=if_emerged(_verdicts.verdict_below(factor.range, _LATER)),
             note=f"{note} Until the switch an adaptive run is the constant run of its q and seed, step by step.",
         ),
         Claim(
@@ -108,7 +106,7 @@ def _judge(tables: Tables) -> Findings:
             sentence="It ends with the loss of plain text.",
             paper="ours",
             ours=f"loss on plain text against none: {', '.join(f'{name}: {x}' for name, x in losses.items())}",
-            verdict=if_emerged(_verdicts.verdict_above(Interval(-price.high, -price.low), -_CHEAP)),
+            verdict=if_emerged(_verdicts.verdict_below(losses["adaptive"].interval, _CHEAP)),
             note=f"{note} Nats per token of held-out text after equal steps. Holds if the interval lies below {_CHEAP}.",
         ),
         Claim(
