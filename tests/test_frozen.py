@@ -20,7 +20,11 @@ GOING = "068c5af56c208ac1"
 
 
 def _read_today(row):
-    """A row as it is read now: a run without a level ended as asked, and its last step is no bound on a plateau."""
+    """A row as it is read now, with the precision that all runs had.
+
+    A run without a level ended as asked, and its last step is no bound on a plateau.
+    """
+    row = row | {"precision": "float32"}
     if row["level"]:
         return row
     return {name: x for name, x in row.items() if name not in ("plateau", "censored", "plateau_low")} | {

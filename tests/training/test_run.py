@@ -107,7 +107,7 @@ def test_a_seed_that_no_network_can_be_drawn_from_is_refused(seed: int) -> None:
         ({"model": {"name": "mamba", "width": 3}}, "model 'mamba'"),
         ({"model": {}}, "model"),
         ({"optimizer": {"name": "adam", "shampoo": 1}}, "setting 'shampoo' of the optimizer"),
-        ({"precision": "bf16"}, "setting 'precision' of the run"),
+        ({"rounding": "stochastic"}, "setting 'rounding' of the run"),
     ],
 )
 def test_what_is_not_known_here_is_named(change: dict, what: str) -> None:

@@ -26,9 +26,10 @@ from daybreak.cli._lab import FolderPath
 from daybreak.cli._log import LogOption, logging, trackers
 from daybreak.cli._watch import watching
 from daybreak.errors import WorkError
-from daybreak.models import MinimalAttention, ToyAttention, Transformer
+from daybreak.models import MinimalAttention, Precision, ToyAttention, Transformer
 from daybreak.tasks import MarkovChain, Recall, SingleLocation, Text
 from daybreak.training import Optimizer, Run, Schedule, Stop, check_own, level_of
+from daybreak.training.hardware import check_hardware
 from daybreak.training.presets import PRESETS
 from daybreak.training.watched import Watch
 
@@ -101,6 +102,13 @@ class _Training:
     evaluation: Annotated[
         WholeNumber, tyro.conf.arg(help="Examples an evaluation, where the task has no validation set.")
     ] = 256
+    precision: Annotated[
+        Precision,
+        tyro.conf.arg(
+            help="Of the factors of the Transformer's products; sums and weights have float32. bfloat16 is faster where the "
+            "hardware has it."
+        ),
+    ] = "float32"
     seeds: Annotated[WholeNumber, tyro.conf.arg(help="Networks to train, each with another seed.")] = 1
     seed: Annotated[WholeNumber, tyro.conf.arg(help="The first seed.")] = 0
     lab: Annotated[FolderPath, tyro.conf.arg(metavar="DIR", help="Folder in which runs are kept.")] = Path("lab")
@@ -160,11 +168,12 @@ class _Training:
         check_number("budget", self.stop.budget, 1, MOST_STEPS)
         settings: Any = self
         with located():
-            rest = (self.batch, self.evaluation, self.schedule)
+            rest = (self.batch, self.evaluation, self.schedule, self.precision)
             first = Run(settings.task, settings.model, self.optimizer, Stop(), self.seed, *rest)
             stop = self._stop(first)
             runs = [replace(first, stop=stop, seed=self.seed + i) for i in range(self.seeds)]
         check_own(runs)
+        check_hardware(runs)
         return runs
 
     def _stop(self, run: Run) -> Stop:

@@ -29,7 +29,7 @@ from daybreak.lab.provenance import PROVENANCE
 from daybreak.lab.result import UNFINISHED, Result, from_document
 from daybreak.lab.rows import last_step
 
-VERSION = 3
+VERSION = 4
 SHARED = frozenset({"weights"})
 """Fields that more than one part of a run has: the names of their columns start with the part, `model_weights`."""
 
@@ -79,12 +79,12 @@ def settings(run: dict[str, Any]) -> dict[str, Any]:
     if is_observed(run):
         return _observed(run[OBSERVED], run.get("settings", {}))
     flat: dict[str, Any] = {part: run.get(part, {}).get("name", "unknown") for part in ("task", "model", "optimizer")}
-    flat["schedule"] = run.get("schedule", {}).get("name", "constant")
+    flat |= {"schedule": run.get("schedule", {}).get("name", "constant"), "precision": run.get("precision", "float32")}
     for part in _PARTS:
         for name, value in run.get(part, {}).items():
             if name != "name":
                 flat[_column_of(run, part, name)] = _cell(value)
-    for part in sorted(run.keys() - {*_PARTS, "schema", "batch", "evaluation", "seed"}):
+    for part in sorted(run.keys() - {*_PARTS, "schema", "batch", "evaluation", "seed", "precision"}):
         values = run[part].items() if isinstance(run[part], dict) else [("", run[part])]
         flat |= {f"{part}_{name}".rstrip("_"): _cell(value) for name, value in values}
     return flat | {name: run.get(name) for name in ("batch", "evaluation", "seed")}
@@ -99,7 +99,7 @@ def _observed(about: dict[str, Any], given: dict[str, Any]) -> dict[str, Any]:
     own |= {name: about.get(name) for name in ("name", "curve", "level", "direction")}
     free = {"model", "optimizer"}
     taken = {"id", "configuration", *own, *_MEASURED, *PROVENANCE, _STAMP} - free
-    flat: dict[str, Any] = {"batch": None, "evaluation": None, "seed": None}
+    flat: dict[str, Any] = {"batch": None, "evaluation": None, "seed": None, "precision": None}
     for name, value in given.items():
         is_taken = name.lower() in taken or name.startswith(("final_", "setting_")) or (name in free and value is None)
         flat[f"setting_{name}" if is_taken else name] = _cell(value)
@@ -140,7 +140,18 @@ def _built_in(part: str) -> frozenset[str]:
 @cache
 def _taken() -> frozenset[str]:
     """Columns that have a meaning, in lower case: SQL does not tell it from upper case."""
-    columns = {"id", "seed", "batch", "evaluation", "configuration", *_PARTS, *_MEASURED, *PROVENANCE, _STAMP}
+    columns = {
+        "id",
+        "seed",
+        "batch",
+        "evaluation",
+        "precision",
+        "configuration",
+        *_PARTS,
+        *_MEASURED,
+        *PROVENANCE,
+        _STAMP,
+    }
     return frozenset(name.lower() for name in columns.union(*map(_built_in, _PARTS)))
 
 

@@ -19,6 +19,9 @@ from daybreak.interface import Interface as Interface
 from daybreak.models._model import AnyModel as AnyModel
 from daybreak.models._model import Model as Model
 from daybreak.models._model import Output as Output
+from daybreak.models._products import Precision as Precision
+from daybreak.models._products import product as product
+from daybreak.models._products import products_in as products_in
 from daybreak.models._shapes import check as check
 from daybreak.models.minimal import MinimalAttention as MinimalAttention
 from daybreak.models.toy import ToyAttention as ToyAttention

@@ -7,6 +7,8 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, PRNGKeyArray
 
+from daybreak.models._products import product
+
 Parameters = dict[str, Any]
 
 
@@ -35,7 +37,7 @@ def linear_parameters(key: PRNGKeyArray, fan_in: int, fan_out: int, how: str, bi
 
 def linear(parameters: Parameters, x: Float[Array, "*sequences rows in"]) -> Float[Array, "*sequences rows out"]:
     """X W + b, as one product for all sequences."""
-    y = x.reshape(-1, x.shape[-1]) @ parameters["weight"]
+    y = product(x.reshape(-1, x.shape[-1]), parameters["weight"])
     if "bias" in parameters:
         y += parameters["bias"][None, :]
     return y.reshape(*x.shape[:-1], -1)

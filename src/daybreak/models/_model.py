@@ -12,6 +12,7 @@ import jax
 from jaxtyping import Array, Float, Int, Key, PRNGKeyArray
 
 from daybreak.interface import Interface
+from daybreak.models._products import Precision
 
 Parameters = TypeVar("Parameters")
 Inputs = Float[Array, "*sequences length features"] | Int[Array, "*sequences length"]
@@ -45,6 +46,9 @@ class Model(eqx.Module, Generic[Parameters]):
         (3, 1, 2)
     """
 
+    precisions: ClassVar[tuple[Precision, ...]] = (
+        "float32",
+    )  # that its products can have: those of `models.product` have both
     rows_at_once: ClassVar[int] = 1 << 13  # positions that a CPU computes together: limits memory, and fits the cache
 
     def check(self, interface: Interface) -> None:

@@ -16,6 +16,7 @@ from daybreak.errors import RequestError, refuse
 from daybreak.interface import Interface
 from daybreak.models import _attention, _layers
 from daybreak.models._model import Inputs, Model, Output
+from daybreak.models._products import Precision
 
 Parameters = dict[str, Any]
 Norm = Literal["none", "pre", "post"]
@@ -40,6 +41,7 @@ class Transformer(Model[Parameters]):
         '1,580,036 parameters'
     """
 
+    precisions: ClassVar[tuple[Precision, ...]] = ("float32", "bfloat16")
     rows_at_once: ClassVar[int] = 1 << 10  # vectors are wide here: those of 1 024 positions fit the cache of a core
 
     layers: int = eqx.field(static=True, converter=as_int, default=2)  # Blocks.

@@ -13,6 +13,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Bool, Int, Key, PRNGKeyArray, PyTree
 
 from daybreak.errors import RequestError
+from daybreak.models import products_in
 from daybreak.tasks import Example
 from daybreak.training.evaluate import EvaluationSets, evaluate, evaluation_sets, parts, scheduled
 from daybreak.training.run import Run, shape, without_stop
@@ -129,7 +130,8 @@ def _step(
     keys = jax.random.split(jax.random.fold_in(_stream(run, "dropout"), learner.step), len(examples.target))
 
     def loss(parameters: PyTree, examples: Example, keys: Key[Array, " examples"]):
-        outputs = run.model.batch(parameters, examples.inputs, run.interface, keys)
+        with products_in(run.precision):
+            outputs = run.model.batch(parameters, examples.inputs, run.interface, keys)
         return jnp.mean(jax.vmap(run.task.loss)(outputs, examples))
 
     count = parts(len(examples.target), run)

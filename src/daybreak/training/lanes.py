@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from daybreak._machine import cores
 from daybreak.training.cohort import Learner, WorldAndData, advance, begin, check_alike, stack
+from daybreak.training.hardware import check_hardware
 from daybreak.training.maps import ProbeMaps, probe_maps
 from daybreak.training.run import Run
 
@@ -34,6 +35,7 @@ class Lanes:
 
     def __init__(self, runs: Sequence[Run], width: int | None = None):
         check_alike(runs)
+        check_hardware(runs)
         self._width = width or (1 if _on_cpu() else len(runs))
         self._lanes = [slice(i, i + self._width) for i in range(0, len(runs), self._width)]
         self._members = [stack(runs[lane]) for lane in self._lanes]

@@ -16,7 +16,7 @@ from daybreak._check import check_choice
 from daybreak.errors import RequestError, UnknownKind, refuse
 from daybreak.interface import Interface
 from daybreak.measure import above_guess
-from daybreak.models import MODELS, AnyModel, Model
+from daybreak.models import MODELS, AnyModel, Model, Precision
 from daybreak.tasks import TASKS, Task, corpus
 from daybreak.training.optimizer import Optimizer
 from daybreak.training.schedule import Schedule
@@ -80,6 +80,8 @@ class Run(eqx.Module):
     # Examples per evaluation, where the task has no validation set.
     evaluation: int = eqx.field(static=True, default=256)
     schedule: Schedule = Schedule()  # Of the repetition that the task has.
+    # Of the factors of the model's products; sums, weights and evaluations have float32.
+    precision: Precision = eqx.field(static=True, default="float32")
 
     def __check_init__(self):
         for name in ("batch", "evaluation"):
@@ -90,6 +92,9 @@ class Run(eqx.Module):
         self.task.check_trainable()
         self.model.check(self.interface)
         self.schedule.check(self.task)
+        check_choice("precision", self.precision, Precision)
+        why = f"the model has products in {' and '.join(self.model.precisions)} only"
+        refuse("precision", self.precision, self.precision not in self.model.precisions, why)
         needs_level = self.stop.watch == "attention" or self.schedule.name == "budget"
         if self.schedule.name in ("adaptive", "budget") and needs_level and not self.stop.level:
             raise RequestError(
@@ -150,9 +155,9 @@ def to_json(run: Run) -> dict[str, Any]:
         >>> to_json(run)["model"]
         {'name': 'toy', 'scale': 0.0}
     """
-    schedule = (
-        {"schedule": _plain(run.schedule)} if run.schedule.name != "constant" else {}
-    )  # left out, as in older runs
+    # Left out at their defaults, as in older runs.
+    schedule = {"schedule": _plain(run.schedule)} if run.schedule.name != "constant" else {}
+    precision = {"precision": run.precision} if run.precision != "float32" else {}
     return {
         "schema": SCHEMA,
         "task": {**_identity(TASKS, run.task), **_plain(run.task)},
@@ -163,6 +168,7 @@ def to_json(run: Run) -> dict[str, Any]:
         "batch": run.batch,
         "evaluation": run.evaluation,
         **schedule,
+        **precision,
     }
 
 

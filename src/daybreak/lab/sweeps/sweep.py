@@ -39,8 +39,8 @@ _LARGEST = 10_000_000  # bytes of a sweep file
 _DEEPEST = 10  # values inside each other: a grid has a table has a list of lists
 
 _SECTIONS = ("task", "model", "optimizer", "stop", "schedule")
-_SCALARS = ("seed", "batch", "evaluation")
-_KEYS = ("preset", "seeds", "where", "batch", "evaluation", *_SECTIONS)
+_SCALARS = ("seed", "batch", "evaluation", "precision")
+_KEYS = ("preset", "seeds", "where", "batch", "evaluation", "precision", *_SECTIONS)
 
 
 def read(path: Path) -> list[Run]:

@@ -1,0 +1,85 @@
+"""Products of matrices in the precision that a run asks for: factors in bfloat16, sums in float32.
+
+The precision is set around a model while its program is traced. So a model names no precision: it calls `product`, and
+what it does not compute by `product` (attention, norms, its loss) stays in float32.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Literal
+
+import jax
+import jax.numpy as jnp
+from jax import lax
+from jaxtyping import Array, Float
+
+Precision = Literal["float32", "bfloat16"]
+
+_ROWS = 1024  # that one product of a weight's gradient sums over on a CPU, at most
+_precision: ContextVar[Precision] = ContextVar("precision", default="float32")
+
+
+@contextmanager
+def products_in(precision: Precision) -> Iterator[None]:
+    """Trace what follows with this precision.
+
+    Example:
+        >>> x, W = jnp.full((2, 3), 1 / 3), jnp.ones((3, 4))
+        >>> with products_in("bfloat16"):
+        ...     y = product(x, W)
+        >>> y.dtype, bool(y[0, 0] == 1), round(float(y[0, 0]), 4)  # sums are not rounded to bfloat16, factors are
+        (dtype('float32'), False, 1.002)
+    """
+    token = _precision.set(precision)
+    try:
+        yield
+    finally:
+        _precision.reset(token)
+
+
+def product(x: Float[Array, "rows in"], weight: Float[Array, "in out"]) -> Float[Array, "rows out"]:
+    """X W, in the precision of `products_in`; the same for its gradients."""
+    return _rounded(x, weight) if _precision.get() == "bfloat16" else x @ weight
+
+
+@jax.custom_vjp
+def _rounded(x: Float[Array, "rows in"], weight: Float[Array, "in out"]) -> Float[Array, "rows out"]:
+    return _forward(x, weight)[0]
+
+
+def _forward(x: Array, weight: Array) -> tuple[Array, tuple[Array, Array]]:
+    factors = x.astype(jnp.bfloat16), weight.astype(jnp.bfloat16)
+    return _sums(*factors, over=(1, 0)), factors
+
+
+def _backward(factors: tuple[Array, Array], gradient: Array) -> tuple[Array, Array]:
+    x, weight = factors
+    gradient = gradient.astype(jnp.bfloat16)
+    return _sums(gradient, weight, over=(1, 1)), _over_rows(x, gradient)
+
+
+_rounded.defvjp(_forward, _backward)
+
+
+def _over_rows(x: Array, gradient: Array) -> Float[Array, "in out"]:
+    """Xᵀ G.
+
+    On a CPU, XLA converts the factors of this product back to float32, unless X is transposed before it. XLA would move that
+    transposition into the product again, but not through slices: so the sum is taken in two parts or more.
+    """
+    if jax.default_backend() != "cpu":
+        return _sums(x, gradient, over=(0, 0))
+    if x.shape[1] > gradient.shape[1]:
+        return _over_rows(gradient, x).T  # the narrower factor is transposed
+    rows = min(-(-len(x) // 2), _ROWS)
+    first, *others = [
+        _sums(x.T[:, i : i + rows], gradient[i : i + rows], over=(1, 0)) for i in range(0, len(x), max(rows, 1))
+    ]
+    return sum(others, first)
+
+
+def _sums(a: Array, b: Array, over: tuple[int, int]) -> Array:
+    """A product summed in float32 over one axis of each factor."""
+    axes = (((over[0],), (over[1],)), ((), ()))
+    return lax.dot_general(a, b, axes, preferred_element_type=jnp.float32)
