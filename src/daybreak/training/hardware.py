@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 import jax
 
@@ -48,7 +49,7 @@ def _flags(cpuinfo: str) -> frozenset[str]:
     return frozenset(next((value for name, _, value in lines if name.strip() == "flags"), "").split())
 
 
-def _version(device: jax.Device) -> tuple[int, ...]:
+def _version(device: Any) -> tuple[int, ...]:
     """The compute capability of an NVIDIA GPU; of others, which do not state one, the least that will do."""
     stated = str(getattr(device, "compute_capability", ""))
     return tuple(int(x) for x in stated.split(".")) if stated.replace(".", "").isdigit() else _CAPABILITY

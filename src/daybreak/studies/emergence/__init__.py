@@ -24,6 +24,7 @@ from daybreak.studies.emergence import (
     fig16,
     fig17,
     placement,
+    precision,
     schedules,
     sensitivity,
     two_circuits,
@@ -37,5 +38,6 @@ _FIGURES = (
     placement,
     two_circuits,
     sensitivity,
+    precision,
 )
 STUDIES = tuple(module.STUDY for module in _FIGURES)
