@@ -10,9 +10,11 @@ timed parts alternate (ours, each peer, ours, …); reported are median, min and
 - Daybreak is timed through `Lanes.advance`, which `daybreak train` calls. A call also evaluates, so a call of no steps is
   timed before each call of many and subtracted. The time of evaluation at the default interval is reported as a fraction.
 - PyTorch runs eagerly and under `torch.compile`, each in float32 and under bfloat16 autocast; the fastest of the four counts. The ratio
-  is taken within a round. Daybreak trains in float32.
-- The limit is the best product of two large matrices, measured directly before and after each round, because a shared machine is
-  not equally fast all the time. The operations a step requires are those of `flops.py`.
+  is taken within a round. Daybreak trains in bfloat16 where its model can and the hardware has it, otherwise in float32.
+- The limit is the best product of two large matrices in the precision of the run, measured directly before and after each round,
+  because a shared machine is not equally fast all the time. The operations a step requires are those of `flops.py`.
+- `two-seeds`: two seeds on all cores against one seed in a process that has one core, in turn.
+- `cost`: time of a step at four lengths, of one, two and four seeds, and of twice as many steps, in turn.
 - Time to the first step starts after all imports and ends after `begin` and one step, with nothing cached on disk.
 - Memory is the peak resident size of the process after its first steps, before PyTorch is imported. Its growth with T is
   taken from what XLA allocates for the program (`memory_analysis`); the resident size also contains the compiler's memory.
@@ -30,6 +32,7 @@ import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import pairwise
 from multiprocessing import get_context
 from typing import Any, final
@@ -43,9 +46,10 @@ from scipy.optimize import nnls
 
 import flops
 from daybreak import _machine
-from daybreak.models import MinimalAttention, Transformer
+from daybreak.models import MinimalAttention, Precision, Transformer
 from daybreak.tasks import MarkovChain, Recall, SingleLocation, Text
 from daybreak.training import Optimizer, Run, cohort
+from daybreak.training.hardware import has_bfloat16
 from daybreak.training.lanes import Lanes
 from daybreak.training.presets import PRESETS
 from report import Report as Document
@@ -54,8 +58,10 @@ ROUNDS = 9
 CHUNK = 1.0  # seconds of steps in a timed part
 MEMBERS = 8
 LENGTHS = (64, 128, 256)
-GROWTH, GROWTH_LENGTHS = "growth", (64, 128, 256, 512)
-SHARE, FIRST_STEP = 0.6, 10.0  # of the limit, at least; seconds, at most
+GROWTH, COST, TWO_SEEDS = "growth", "cost", "two-seeds"
+GROWTH_LENGTHS = (64, 128, 256, 512)
+SHARE, FIRST_STEP = 0.6, 5.0  # of the limit, at least; seconds, at most
+SIDE_BY_SIDE = 1.7  # times as many seed-steps on two cores as on one, at least
 
 Report = dict[str, Any]
 
@@ -71,17 +77,22 @@ class Case:
     members: int = 1
 
 
+FASTEST: Precision = "bfloat16" if has_bfloat16() else "float32"
+PAPER_A = {T: Run(SingleLocation(T=T, d=16), Transformer(), precision=FASTEST) for T in (32, *LENGTHS)}
+RECALL = Run(Recall(N=16, V=256), Transformer(layers=4, norm="pre", causal=True), precision=FASTEST)
+MINIMAL = Run(MarkovChain(L=2), MinimalAttention(), Optimizer(name="adamw", learning_rate=0.08), batch=3000)
+
 CASES = {
-    "two-layers": Case(Run(SingleLocation(T=32, d=16), Transformer()), ratio=1.6),
-    "one-layer": Case(Run(SingleLocation(T=64, d=16), Transformer(layers=1)), ratio=4.0),
-    "recall": Case(Run(Recall(N=16, V=256), Transformer(layers=4, norm="pre", causal=True)), ratio=1.2),
-    "markov": Case(
-        Run(MarkovChain(L=2), MinimalAttention(), Optimizer(name="adamw", learning_rate=0.08), batch=3000), ratio=5.0
-    ),
-    "text": Case(PRESETS["text-induction"], ratio=1.0),
-    "markov-full": Case(PRESETS["paper-b-full"], ratio=1.2),
-    "cohort": Case(Run(SingleLocation(T=32, d=16), Transformer()), members=MEMBERS),
-    **{f"length-{T}": Case(Run(SingleLocation(T=T, d=16), Transformer()), limit=True) for T in LENGTHS},
+    "two-layers": Case(PAPER_A[32], ratio=1.5),
+    "two-layers-128": Case(PAPER_A[128], ratio=1.5),
+    "one-layer": Case(Run(SingleLocation(T=64, d=16), Transformer(layers=1), precision=FASTEST), ratio=4.0),
+    "recall": Case(RECALL, ratio=1.5),
+    "markov": Case(MINIMAL, ratio=5.0),
+    "markov-full": Case(replace(PRESETS["paper-b-full"], precision=FASTEST), ratio=1.5),
+    "text": Case(replace(PRESETS["text-induction"], precision=FASTEST), ratio=1.0),
+    "cohort": Case(PAPER_A[32], members=MEMBERS),
+    **{f"length-{T}": Case(PAPER_A[T], limit=True) for T in LENGTHS},
+    **{f"length-{T}-float32": Case(replace(PAPER_A[T], precision="float32"), limit=True) for T in LENGTHS},
 }
 
 
@@ -194,11 +205,11 @@ def peer_seconds(training: Any, steps: int) -> float:
     return (time.perf_counter() - start) / steps
 
 
-def matmul_peak() -> float:
-    """Operations a second of the best product of two large matrices."""
+def matmul_peak(precision: Precision) -> float:
+    """Operations a second of the best product of two large matrices, summed in float32."""
     size = 2048
-    x = jax.random.normal(jax.random.key(0), (size, size))
-    product = jax.jit(jnp.matmul)
+    x = jax.random.normal(jax.random.key(0), (size, size)).astype(precision)
+    product = jax.jit(partial(jnp.matmul, preferred_element_type=jnp.float32))
     best = float("inf")
     for _ in range(6):  # the first compiles
         start = time.perf_counter()
@@ -210,8 +221,8 @@ def matmul_peak() -> float:
 def measure(name: str) -> Report:
     """Everything that is measured of one case, in this process."""
     jax.config.update("jax_enable_compilation_cache", False)
-    if name == GROWTH:
-        return growth()
+    if name in ALONE:
+        return {"case": name} | ALONE[name]()
     case, load = CASES[name], os.getloadavg()[0]
     start = time.perf_counter()
     ours = Ours([replace(case.run, seed=seed) for seed in range(case.members)])
@@ -293,14 +304,16 @@ def against_one(case: Case, ours: Ours, steps: int) -> Report:
 
 def against_limit(case: Case, ours: Ours, steps: int) -> Report:
     """Required operations a second relative to a large matrix product."""
-    required, rounds, peaks = flops.required(case.run), [], [matmul_peak()]
+    precision = case.run.precision
+    required, rounds, peaks = flops.required(case.run), [], [matmul_peak(precision)]
     for _ in range(ROUNDS):
         rounds.append(ours.per_step(steps))
-        peaks.append(matmul_peak())
+        peaks.append(matmul_peak(precision))
     around = [(before + after) / 2 for before, after in pairwise(peaks)]
     share = spread([required / step / peak for (step, _), peak in zip(rounds, around, strict=True)])
     return own(case, rounds) | {
         "T": case.run.interface.length,
+        "precision": precision,
         "required_gflop_per_step": required / 1e9,
         "matmul_peak_gflops": spread(peaks, 1e-9),
         "share_of_peak": share,
@@ -329,7 +342,6 @@ def growth() -> Report:
     parts, _ = nnls(terms / megabytes[:, None], np.ones_like(megabytes))
     exponents = np.diff(np.log(megabytes)) / np.diff(np.log(T))
     return {
-        "case": GROWTH,
         "T": list(GROWTH_LENGTHS),
         "program_memory_mb": memory,
         "constant_linear_quadratic_mb": parts.tolist(),
@@ -339,9 +351,84 @@ def growth() -> Report:
     }
 
 
+def cost() -> Report:
+    """How the time of a step grows with T, with seeds, and with the number of steps; all timed in turn."""
+    runs = {T: Run(SingleLocation(T=T, d=16), Transformer(), precision=FASTEST) for T in GROWTH_LENGTHS}
+    lengths = {T: Ours([run]) for T, run in runs.items()}
+    seeds = {n: Ours([replace(runs[64], seed=i) for i in range(n)]) for n in (1, 2, 4)}
+    by_length: dict[int, list[float]] = {T: [] for T in lengths}
+    by_seeds: dict[int, list[float]] = {n: [] for n in seeds}
+    longer = []
+    for _ in range(ROUNDS):
+        for T, ours in lengths.items():
+            by_length[T].append(ours.per_step(max(2, 1024 // T))[0])
+        for n, ours in seeds.items():
+            by_seeds[n].append(n * ours.per_step(16)[0])
+        few, many = (lengths[64].per_step(n)[0] * n for n in (16, 32))
+        longer.append(many / few)
+    steps = {T: statistics.median(x) for T, x in by_length.items()}
+    exponents = [np.log(steps[b] / steps[a]) / np.log(b / a) for a, b in pairwise(GROWTH_LENGTHS)]
+    more = {n: statistics.median([a / b for a, b in zip(by_seeds[n], by_seeds[1], strict=True)]) for n in (2, 4)}
+    return {
+        "milliseconds_by_T": {str(T): 1e3 * x for T, x in steps.items()},
+        "exponents": [float(x) for x in exponents],
+        "times_one_seed": {str(n): x for n, x in more.items()},
+        "times_half_the_steps": spread(longer),
+        "cost_met": max(exponents) <= 2 and all(x <= 1.1 * n for n, x in more.items()),
+    }
+
+
+def two_seeds() -> Report:
+    """Seed-steps a second of two seeds on all cores, relative to one seed on one core, each in a process of its own."""
+    everywhere = _machine.cores()
+    with _trained_on(everywhere[:1], seeds=1) as one, _trained_on(everywhere, seeds=2) as two:
+        steps = one.submit(_enough).result()
+        two.submit(_enough).result()
+        ratios = []
+        for _ in range(ROUNDS):
+            alone, both = (pool.submit(_per_step, steps).result() for pool in (one, two))
+            ratios.append(alone / both)
+    ratio = spread(ratios)
+    return {"seed_steps": ratio, "seed_steps_met": ratio["median"] >= SIDE_BY_SIDE}
+
+
+def _trained_on(cores: list[int], seeds: int) -> ProcessPoolExecutor:
+    """A process that has these cores from its start, for JAX decides then how many threads it has."""
+    everywhere = _machine.cores()
+    _machine.pin(cores)
+    try:
+        pool = ProcessPoolExecutor(1, get_context("spawn"))
+        pool.submit(_begin, seeds).result()
+    finally:
+        _machine.pin(everywhere)
+    return pool
+
+
+_held: list[Ours] = []  # of a process of `two_seeds`
+
+
+def _begin(seeds: int) -> None:
+    jax.config.update("jax_enable_compilation_cache", False)
+    _held.append(Ours([replace(PAPER_A[32], seed=seed) for seed in range(seeds)]))
+
+
+def _enough() -> int:
+    (ours,) = _held
+    return enough(lambda n: ours.per_step(n)[0] * n * ours.count)
+
+
+def _per_step(steps: int) -> float:
+    (ours,) = _held
+    return ours.per_step(steps)[0]
+
+
+ALONE: dict[str, Callable[[], Report]] = {GROWTH: growth, COST: cost, TWO_SEEDS: two_seeds}
+"""Cases that are not about one run."""
+
+
 def chosen(words: Sequence[str]) -> list[str]:
     """Cases whose name contains one of the words; all cases if there are no words."""
-    names = [*CASES, GROWTH]
+    names = [*CASES, *ALONE]
     for word in words:
         if not any(word in name for name in names):
             sys.stderr.write(f"no case contains {word!r}: the cases are {', '.join(names)}.\n")
@@ -404,8 +491,8 @@ def table(reports: Sequence[Report]) -> Table:
 def add(document: Document, report: Report) -> None:
     """What is measured of a case, as rows of the page of benchmarks."""
     case = report["case"]
-    if case == GROWTH:
-        document.add("memory of the program, largest exponent of T", max(report["exponents"]), "", at_most=2)
+    if case in ALONE:
+        _add_alone(document, case, report)
         return
     rows = {
         "ratio": ("against the fastest PyTorch", "times faster", {"at_least": report.get("ratio_wanted")}),
@@ -420,6 +507,21 @@ def add(document: Document, report: Report) -> None:
     document.add(f"{case}: first step", report["first_step_seconds"], "s", at_most=FIRST_STEP)
 
 
+def _add_alone(document: Document, case: str, report: Report) -> None:
+    if case == TWO_SEEDS:
+        x = report["seed_steps"]
+        goal = {"span": (x["min"], x["max"]), "at_least": SIDE_BY_SIDE}
+        document.add("two seeds on two cores: seed-steps a second", x["median"], "times one seed on one core", **goal)
+        return
+    what = "memory of the program" if case == GROWTH else "time of a step"
+    document.add(f"{what}, largest exponent of T", max(report["exponents"]), "", at_most=2)
+    if case == COST:
+        for n, x in report["times_one_seed"].items():
+            document.add(f"{n} seeds", x, "times the time of one", at_most=1.1 * int(n))
+        x = report["times_half_the_steps"]
+        document.add("twice as many steps", x["median"], "times the time", span=(x["min"], x["max"]))
+
+
 def main() -> None:
     """Measure the chosen cases one after the other."""
     names, document = chosen(sys.argv[1:]), Document("training")
@@ -431,7 +533,7 @@ def main() -> None:
             add(document, reports[-1])
     document.write()
     console = Console(stderr=True, width=140)
-    console.print(table([report for report in reports if report["case"] != GROWTH]))
+    console.print(table([report for report in reports if report["case"] not in ALONE]))
     if any(report.get("load_before", 0) > cores() / 4 for report in reports[:1]):
         console.print("The machine was busy at the start: these figures are not reliable.")
 

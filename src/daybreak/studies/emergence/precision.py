@@ -77,7 +77,7 @@ class Shift(NamedTuple):
     @property
     def is_small(self) -> bool:
         """Whether the criterion is met."""
-        return self.alike and abs(np.log(self.factor.value)) <= max(_CLOSE, self.seeds)
+        return self.alike and bool(abs(np.log(self.factor.value)) <= max(_CLOSE, self.seeds))
 
 
 def _tables(saved: list[Saved]) -> Tables:
@@ -87,7 +87,7 @@ def _tables(saved: list[Saved]) -> Tables:
             "what": np.array([_name(x) for x in saved]),
             "precision": np.array([x.run.precision for x in saved]),
             "seed": np.array([x.run.seed for x in saved]),
-            "plateau": np.array([x.length for x in lengths]),
+            "plateau": np.array([max(x.length, 1.0) for x in lengths]),
             "censored": np.array([x.censored for x in lengths]),
         }
     }
@@ -115,7 +115,7 @@ def _plateau(saved: Saved) -> Plateau:
 def shift(runs: Table, what: str) -> Shift:
     """How bfloat16 moves the plateau of one configuration."""
     single, half = ((runs["what"] == what) & (runs["precision"] == x) for x in ("float32", "bfloat16"))
-    logs = np.log(np.maximum(runs["plateau"][single], 1))
+    logs = np.log(runs["plateau"][single])
     ends = [np.sort(runs["seed"][x & runs["censored"]]).tolist() for x in (single, half)]
     return Shift(
         _pairs.paired_factor(runs, half, single), float(logs.std(ddof=1)) if logs.size > 1 else 0.0, ends[0] == ends[1]
@@ -133,8 +133,8 @@ def _judge(tables: Tables) -> Findings:
         paper="ours",
         ours=f"plateau in bfloat16 over that in float32: {parts}",
         verdict=verdict(all(x.is_small for x in shifts.values())),
-        note=f"{len(shifts)} configurations, {count} seeds, pairs of equal seed, 95 % intervals; seeds: standard deviation of the logarithm of "
-        "the plateau between the seeds in float32. Holds if every factor is within 2 % of one, or within that deviation.",
+        note=f"{len(shifts)} configurations, {count} seeds, pairs of equal seed, 95 % intervals. Seeds: standard deviation of the "
+        "logarithm of the plateau between the seeds in float32. Holds if every factor is within 2 % of one, or within that deviation.",
     )
     return Findings((claim,))
 
