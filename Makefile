@@ -31,6 +31,7 @@ bench: $(DEVELOP)  ## ratios against a peer or a limit, measured in one run; the
 	$(BIN)/python -m benchmarks.thousand_workers
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check torch==2.13.0
 	$(BIN)/python benchmarks/training.py
+	$(BIN)/python benchmarks/step_trace.py
 	$(BIN)/python benchmarks/watch.py
 	$(BIN)/python docs/generate.py
 

@@ -101,7 +101,7 @@ class Ours:
     """A cohort in training, timed."""
 
     def __init__(self, runs: Sequence[Run]):
-        self.lanes, self.count, self.step = Lanes(runs), len(runs), 0
+        self.runs, self.lanes, self.count, self.step = runs, Lanes(runs), len(runs), 0
         self.seconds(1)
 
     def seconds(self, steps: int) -> float:

@@ -24,6 +24,7 @@ from daybreak.lab import Lab
 EXAMPLES = Path(__file__).parent.parent / "examples" / "watch"
 NAMES = ("plain_loop", "trainer", "lightning_trainer")
 SEEDS = (0, 1, 2)
+STEPS = 1000  # of each example, for the overhead
 ALLOWED, NEAR = 0.01, 25.0  # share of the time; percent of the plateau
 
 
@@ -141,16 +142,19 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("only", nargs="?", choices=["overhead", "forecasts"], help="one of the two parts")
     parser.add_argument("--lab", type=Path, default=Path("labs/watch"))
-    parser.add_argument("--steps", type=int, default=1000, help="of each example, for the overhead")
+    parser.add_argument("--steps", type=int, default=STEPS, help="of each example, for the overhead")
     chosen = parser.parse_args()
-    document, found = Report("watch"), {}
+    found = {}
     if chosen.only != "forecasts":
+        document = Report("watch")
         found["overhead"] = overhead(chosen.steps)
         report_overhead(document, found["overhead"])
+        document.write(options=[] if chosen.steps == STEPS else ["--steps"])
     if chosen.only != "overhead":
+        document = Report("watch_forecasts")
         found["forecasts"] = forecasts(chosen.lab)
         report_forecasts(document, found["forecasts"])
-    document.write()
+        document.write(options=[])
     print(json.dumps(found, indent=1))
 
 
