@@ -32,7 +32,8 @@ bench: $(DEVELOP)  ## ratios against a peer or a limit, measured in one run; the
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check torch==2.13.0
 	$(BIN)/python benchmarks/training.py
 	$(BIN)/python benchmarks/step_trace.py
-	$(BIN)/python benchmarks/watch.py
+	$(BIN)/python benchmarks/watch.py overhead
+	$(BIN)/python benchmarks/watch.py forecasts
 	$(BIN)/python docs/generate.py
 
 notebooks: $(DEVELOP)  ## open the notebooks in a browser, on this machine only
