@@ -10,11 +10,13 @@ from typing import Any, Literal, NamedTuple, get_args
 
 import jax
 import jax.numpy as jnp
+from jax.sharding import Mesh
 from jaxtyping import Array, Bool, Int, Key, PRNGKeyArray, PyTree
 
 from daybreak.errors import RequestError
 from daybreak.models import products_in
 from daybreak.tasks import Example
+from daybreak.training.devices import on_each_device
 from daybreak.training.evaluate import EvaluationSets, evaluate, evaluation_sets, parts, scheduled
 from daybreak.training.run import Run, shape, without_stop
 from daybreak.training.schedule import with_repetition
@@ -57,13 +59,18 @@ def stack(runs: Sequence[Run]) -> Run:
     return jax.tree.map(lambda *leaves: jnp.stack([jnp.asarray(x) for x in leaves]), *members)
 
 
-@partial(jax.jit, compiler_options=_QUICKLY)
-def begin(cohort: Run) -> tuple[Learner, WorldAndData]:
-    """Draw worlds, data sets and initial parameters of all members. Weak types are removed: shape and dtype define each array."""
-    return jax.tree.map(lambda x: jax.lax.convert_element_type(x, x.dtype), _each(_begin, cohort))
+@partial(jax.jit, static_argnames="mesh", compiler_options=_QUICKLY)
+def begin(cohort: Run, mesh: Mesh | None = None) -> tuple[Learner, WorldAndData]:
+    """Draw worlds, data sets and initial parameters of all members. Weak types are removed: shape and dtype define each array.
+
+    With a `mesh`, arrays are laid out over its devices, and so is what it returns.
+    """
+    all_members = partial(_each, _begin)
+    begun = all_members(cohort) if mesh is None else on_each_device(all_members, mesh)(cohort)
+    return jax.tree.map(lambda x: jax.lax.convert_element_type(x, x.dtype), begun)
 
 
-@jax.jit
+@partial(jax.jit, static_argnames="mesh")
 def advance(
     cohort: Run,
     learners: Learner,
@@ -71,12 +78,27 @@ def advance(
     until: Int[Array, " members"],
     active: Bool[Array, " members"],
     repeats: Bool[Array, " members"],
+    mesh: Mesh | None = None,
 ) -> tuple[Learner, dict[str, Array]]:
     """Train each active member until its step and evaluate it there; the others stay as they are, and their row is zero.
 
-    `repeats` holds the current decision of `training.control` for each member.
+    `repeats` holds the current decision of `training.control` for each member. With a `mesh`, arrays are laid out over its devices.
     """
-    return _each(_advance, cohort, learners, world_and_data, until, active, repeats)
+    members = cohort, learners, world_and_data, until, active, repeats
+    return _each(_advance, *members) if mesh is None else on_each_device(_advance_if_any, mesh)(*members)
+
+
+def _advance_if_any(
+    cohort: Run, learners: Learner, world_and_data: WorldAndData, until: Array, active: Array, repeats: Array
+) -> tuple[Learner, dict[str, Array]]:
+    """The members of one device. If none is active, nothing is computed: `vmap` computes all or none."""
+
+    def go() -> tuple[Learner, dict[str, Array]]:
+        return _each(_advance, cohort, learners, world_and_data, until, active, repeats)
+
+    _, rows = jax.eval_shape(go)
+    nothing = jax.tree.map(lambda x: jnp.zeros(x.shape, x.dtype), rows)
+    return jax.lax.cond(jnp.any(active), go, lambda: (learners, nothing))
 
 
 def _each(function: Callable, *members: Any) -> Any:
