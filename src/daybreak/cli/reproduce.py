@@ -209,7 +209,9 @@ class Reproduce:
         )
         return Answer(data, lambda console: self._show_list(console, table(title, columns, rows)))
 
-    def _cells(self, study: "Study", scales: "Mapping[Scale, StudyStatus]", cost: "StudyCost | None") -> list[str]:
+    def _cells(
+        self, study: "Study", scales: "Mapping[Scale, StudyStatus]", cost: "StudyCost | None"
+    ) -> "Sequence[str]":
         """The status of a study at each scale; at the scale that is asked for with the cost on this machine, if that is known."""
         costs = {self.scale: cost}
         return [_cell(study.minutes[x], scales[x], costs.get(x)) for x in scales]

@@ -240,7 +240,7 @@ def save(rates: Mapping[str, Rate]) -> None:
     path = program_cache() / _FILE
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        all_of_them = {name: asdict(rate) | {"device": device()} for name, rate in (load() | rates).items()}
+        all_of_them = {name: asdict(rate) | {"device": device()} for name, rate in {**load(), **rates}.items()}
         new = Path(f"{path}.{os.getpid()}")
         new.write_text(json.dumps(all_of_them, indent=1), encoding="utf-8")
         new.replace(path)
