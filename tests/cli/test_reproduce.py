@@ -61,7 +61,7 @@ def test_verdicts_are_shown_and_counted(tmp_path: Path, capsys) -> None:
 def test_the_list_states_what_is_left_on_this_machine(capsys, monkeypatch: pytest.MonkeyPatch) -> None:
     """Planted: a step takes a second. All but one run of the study are in the lab, so its budget is left."""
     monkeypatch.setenv("JAX_COMPILATION_CACHE_DIR", str(Path("programs").absolute()))
-    study = studies.find("one-block")
+    study = studies.find("b-fig4-left")
     assert isinstance(study.data, studies.TrainedData)
     first, *others = study.data.runs("smoke")
     lab = Lab("lab").open()
@@ -70,12 +70,12 @@ def test_the_list_states_what_is_left_on_this_machine(capsys, monkeypatch: pytes
     arguments = ["reproduce", "--list", "--scale", "smoke"]
     assert main([*arguments, "--json"]) == 0
     listed = {x["name"]: x["left"] for x in json.loads(capsys.readouterr().out)["studies"]}
-    assert listed["one-block"]["scale"] == "smoke"
-    assert listed["one-block"]["seconds_at_most"] == pytest.approx(first.stop.budget)
+    assert listed["b-fig4-left"]["scale"] == "smoke"
+    assert listed["b-fig4-left"]["seconds_at_most"] == pytest.approx(first.stop.budget)
     assert listed["fig3"] is None, "no rate is known, and none is measured"
-    assert main([*arguments, "one-block"]) == 0
+    assert main([*arguments, "b-fig4-left"]) == 0
     shown = capsys.readouterr().out
-    assert "left here, 1/2 runs" in shown
+    assert "left here, 3/4 runs" in shown
     assert "fig3" not in shown
 
 

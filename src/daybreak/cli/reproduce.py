@@ -219,8 +219,10 @@ class Reproduce:
     def _costs(self, chosen: "Sequence[Study]", lab: "Lab") -> "list[StudyCost | None]":
         """What is left to train of each study; None where nothing is, or no rate is known."""
         from daybreak import studies
-        from daybreak.lab.compute.rates import Rates
+        from daybreak.lab.compute.rates import Rates, has_rates
 
+        if not self.names and not has_rates(lab):
+            return [None for _ in chosen]
         left = self._missing(chosen, lab)
         todo = [run for runs in left for run in runs]
         seconds = self._timed(todo, lab).seconds if self.names else Rates(lab, todo).known

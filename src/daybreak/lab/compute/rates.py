@@ -150,6 +150,11 @@ def _core_speed() -> float:
     return machine_speed() / len(cores())
 
 
+def has_rates(lab: Lab) -> bool:
+    """Whether any rate is known, of whatever program."""
+    return bool(load()) or "step_seconds" in lab.query().column_names
+
+
 def kind(run: Run) -> tuple[str, str, str]:
     """Task, model and precision: programs of one kind are about equally fast, for their size."""
     settings = to_json(run)
