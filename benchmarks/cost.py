@@ -51,7 +51,7 @@ level = 0.0
     "markov": """
 preset = "paper-b-minimal"
 [stop]
-budget = 300
+budget = 200
 level = 0.0
 """,
 }

@@ -88,8 +88,8 @@ def _sample(run: Run) -> Run:
     Between two evaluations it trains at least as long as it is evaluated, so that the rate is that of steps too.
     """
     steps = int(min(_SECONDS * _GUESS / step_operations(run), _STEPS))
-    longest = math.ceil(step_operations(_every(run, 1)) / step_operations(_every(run, 10**9)))
-    every = min(run.stop.every, longest)
+    least = math.ceil(step_operations(_every(run, 1)) / step_operations(_every(run, 10**9)))
+    every = min(run.stop.every, max(steps, least))
     return replace(run, stop=Stop(budget=max(steps // every, 1) * every, every=every, level=0.0))
 
 
