@@ -3,11 +3,12 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from daybreak.lab import Lab, device
-from daybreak.lab.compute import rates
+from daybreak.lab.compute import rates, work
 from daybreak.lab.compute.calibration import MOST, calibrate
 from daybreak.lab.compute.cost import step_operations
 from daybreak.lab.compute.executor import Event
@@ -31,9 +32,9 @@ def _run(seed: int = 0, T: int = 8, every: int = 20, **changes) -> Run:
     return made.run(seed, T=T, d=4, model=SMALL, stop=Stop(budget=1_000, every=every, level=0.0), **changes)
 
 
-def _lab(folder: Path, planted: dict[Run, float | None], on: str = "") -> Lab:
+def _lab(folder: Path, *planted: tuple[Run, float | None], on: str = "") -> Lab:
     lab = Lab(folder / "lab").open()
-    for run, seconds in planted.items():
+    for run, seconds in planted:
         lab.save(run, made.record(), step_seconds=seconds, device=on or device(), **HERE)
     return lab
 
@@ -47,7 +48,7 @@ def test_runs_of_a_program_differ_in_its_arguments_and_the_stop_rule() -> None:
 
 
 def test_the_median_of_finished_runs_of_the_same_program(tmp_path: Path) -> None:
-    lab = _lab(tmp_path, {_run(0): 0.1, _run(1): 0.2, _run(2): 0.9, _run(3): None, _run(4, T=16): 7.0})
+    lab = _lab(tmp_path, (_run(0), 0.1), (_run(1), 0.2), (_run(2), 0.9), (_run(3), None), (_run(4, T=16), 7.0))
     known = Rates(lab, [_run(9)])
     assert known.known(_run(9)) == known.seconds(_run(9)) == known.estimate(_run(9)) == pytest.approx(1_000 * 0.2)
     assert known.source(_run(9)) == "runs in the lab"
@@ -55,7 +56,7 @@ def test_the_median_of_finished_runs_of_the_same_program(tmp_path: Path) -> None
 
 
 def test_runs_of_another_processor_say_nothing(tmp_path: Path) -> None:
-    lab = _lab(tmp_path, {_run(0): 0.1}, on="cpu: another one")
+    lab = _lab(tmp_path, (_run(0), 0.1), on="cpu: another one")
     known = Rates(lab, [_run(9)])
     assert known.known(_run(9)) is None
     assert known.source(_run(9)) == "a product of matrices"
@@ -64,20 +65,19 @@ def test_runs_of_another_processor_say_nothing(tmp_path: Path) -> None:
 
 def test_evaluations_that_are_more_frequent_cost_their_operations(tmp_path: Path) -> None:
     often = _run(9, every=1)
-    known = Rates(_lab(tmp_path, {_run(0): 0.1}), [often])
+    known = Rates(_lab(tmp_path, (_run(0), 0.1)), [often])
     assert known.seconds(often) == pytest.approx(1_000 * 0.1 * step_operations(often) / step_operations(_run()))
 
 
 def test_a_precision_has_its_own_rate(tmp_path: Path) -> None:
     half = [_run(seed, precision="bfloat16") for seed in (1, 2)]
-    known = Rates(_lab(tmp_path, {_run(0): 0.3, half[0]: 0.2}), [_run(3), half[1]])
+    known = Rates(_lab(tmp_path, (_run(0), 0.3), (half[0], 0.2)), [_run(3), half[1]])
     assert (known.known(_run(3)), known.known(half[1])) == pytest.approx((300.0, 200.0))
 
 
 def test_between_programs_of_its_kind_the_speed_is_interpolated(tmp_path: Path) -> None:
     short, middle, long = (_run(T=T) for T in (8, 32, 128))
-    speed = {run: 1e6 * step_operations(run) ** 0.5 for run in (short, long)}
-    lab = _lab(tmp_path, {run: step_operations(run) / x for run, x in speed.items()})
+    lab = _lab(tmp_path, *((run, step_operations(run) ** 0.5 / 1e6) for run in (short, long)))
     known = Rates(lab, [short, middle, long])
     assert known.known(middle) is None
     assert known.seconds(middle) == pytest.approx(1_000 * step_operations(middle) ** 0.5 / 1e6)
@@ -98,6 +98,17 @@ def test_what_was_timed_is_kept_for_this_machine(tmp_path: Path) -> None:
     assert known.is_compiled(_run(5))
     (tmp_path / "programs" / "rates.json").write_text("{")
     assert rates.load() == {}
+
+
+def test_the_part_of_a_member_in_the_time_of_its_cohort(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On one core three members take a second a step in turn; when the first is done, two are left. Compiling does not count."""
+    clock = iter([100.0, 130.0, 150.0])
+    monkeypatch.setattr(work, "time", SimpleNamespace(monotonic=lambda: next(clock)))
+    monkeypatch.setattr(work, "at_once", lambda: 1)
+    pace = work._Pace()
+    for steps in ([0, 0, 5], [10, 10, 15], [10, 20, 25]):
+        pace.see(steps)
+    assert [pace.step_seconds(i) for i in range(3)] == [1.0, 1.0, 1.0]
 
 
 class _Planted:

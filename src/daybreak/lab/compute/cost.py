@@ -56,7 +56,7 @@ def step_operations(run: Run) -> float:
     Example:
         >>> from daybreak.training.presets import PRESETS
         >>> f"{step_operations(PRESETS['paper-b-minimal']):.0e}"
-        '2e+08'
+        '5e+09'
     """
     _, forward = _per_example(run.model, run.interface)
     sets, examples = 2, run.task.sizes.validation or run.evaluation

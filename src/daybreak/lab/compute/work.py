@@ -5,7 +5,7 @@ import math
 import signal
 import time
 import traceback
-from collections.abc import Callable, Collection, Generator, Iterator, Mapping
+from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
 from typing import final
 
 import numpy as np
@@ -85,7 +85,7 @@ def _train(job: Job) -> Generator[Message, None, None]:
             if isinstance(progress, StartedOver):
                 yield progress
                 continue
-            pace.see(progress)
+            pace.see(progress.steps)
             seconds = (time.monotonic() - began) / len(job.runs)
             for i in [i for i in training if progress.outcomes[i] is not None]:
                 kept, state = _kept(progress, i, job.keep), progress.state(i)
@@ -121,9 +121,9 @@ class _Pace:
         self._steps: list[int] = []  # at the last evaluation
         self._sums: list[tuple[float, int]] = []  # seconds and steps since the first evaluation
 
-    def see(self, progress: Progress) -> None:
-        """Count what was done since the last evaluation. After the first one, which comes after compiling, counting begins."""
-        now, steps = time.monotonic(), list(progress.steps)
+    def see(self, steps: Sequence[int]) -> None:
+        """Count the steps of all members since the last evaluation. Counting begins at the first one, which comes after compiling."""
+        now = time.monotonic()
         if self._steps:
             done = [new - old for new, old in zip(steps, self._steps, strict=True)]
             members = sum(x > 0 for x in done)
@@ -131,7 +131,7 @@ class _Pace:
             self._sums = [(s + each * (x > 0), n + x) for (s, n), x in zip(self._sums, done, strict=True)]
         else:
             self._sums = [(0.0, 0)] * len(steps)
-        self._time, self._steps = now, steps
+        self._time, self._steps = now, list(steps)
 
     def step_seconds(self, i: int) -> float | None:
         """Of a member."""
