@@ -191,6 +191,7 @@ class Sweep:
         programs = len({shape(cohort.runs[0]) for cohort in cohorts})
         expected = expected_steps(lab, todo)
         fractions = {run.id: expected.steps.get(run.id, run.stop.budget) / run.stop.budget for run in todo}
+        cohorts.sort(key=lambda cohort: -sum(map(rates.estimate, cohort.runs)))
         each = [[rates.estimate(run) for run in cohort.runs] for cohort in cohorts]
         likely = [
             [x * fractions[run.id] for x, run in zip(seconds, cohort.runs, strict=True)]

@@ -163,6 +163,14 @@ def test_few_programs_are_timed_and_those_far_apart(tmp_path: Path) -> None:
         assert known.seconds(run) == pytest.approx(1_000 * step_operations(run) * 1e-9)
 
 
+def test_of_each_kind_one_program_is_timed_however_long_that_takes(tmp_path: Path) -> None:
+    large = {"T": 256, "d": 64, "model": Transformer(layers=2, heads=4, width=256, head_width=64, mlp=1024)}
+    runs = [made.run(**large), made.run(**large, precision="bfloat16"), made.run(**large | {"T": 1024})]
+    executor = _Planted(workers=1)
+    assert calibrate(Rates(Lab(tmp_path / "none"), runs), runs, executor) == 2
+    assert {run.precision for run in executor.jobs} == {"float32", "bfloat16"}
+
+
 def test_where_nothing_can_be_timed_there_is_still_an_estimate(tmp_path: Path) -> None:
     known = Rates(Lab(tmp_path / "none"), [_run()])
     assert calibrate(known, [_run()], _Planted(pace=None)) == 0

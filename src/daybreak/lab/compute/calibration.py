@@ -21,7 +21,7 @@ _SECONDS = 1.5  # to train each, about
 _GUESS = 1.5e10  # operations a second of a core: only to choose a number of steps
 _STEPS = 2_000  # of small programs at most
 _COMPILING = 5.0  # seconds for each, about
-_ALL = 12.0  # seconds for all together, about; one is always timed
+_ALL = 12.0  # seconds for all together, about; the first of a kind is always timed
 _LARGEST = 1e11  # operations of a step: several seconds; larger programs are not timed
 _NEAR = math.log(1.5)  # a program that is larger by less than that has about the same speed
 _PATIENCE = 120.0  # seconds until calibration is given up
@@ -75,7 +75,8 @@ def _choose(rates: Rates, runs: Sequence[Run], workers: int) -> list[Run]:
     while left and len(chosen) < MOST:
         run = max(left, key=uncertainty)
         needed += (_COMPILING + _operations(_sample(run)) / _GUESS) / workers
-        if not uncertainty(run) or (chosen and needed > _ALL):
+        new = math.isinf(rates.distance(run)) and kind(run) not in map(kind, chosen)
+        if not uncertainty(run) or (needed > _ALL and not new):
             break
         chosen.append(run)
         left.remove(run)
