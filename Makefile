@@ -24,6 +24,7 @@ bench: $(DEVELOP)  ## ratios against a peer or a limit, measured in one run; the
 	$(BIN)/python benchmarks/laws.py
 	$(BIN)/python benchmarks/lab.py
 	$(BIN)/python benchmarks/sweep.py
+	$(BIN)/python benchmarks/cost.py
 	$(BIN)/python -m benchmarks.explorer
 	$(BIN)/python benchmarks/evaluations.py
 	$(BIN)/python benchmarks/forecasts.py

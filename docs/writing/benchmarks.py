@@ -24,6 +24,7 @@ BENCHMARKS = {
     ),
     "evaluations": ("Evaluations", "benchmarks/evaluations.py", "What an evaluation costs, in training steps."),
     "sweep": ("Sweeps", "benchmarks/sweep.py", "What a sweep costs besides training, and what a second worker gains."),
+    "cost": ("Estimates of time", "benchmarks/cost.py", "What a dry run estimates, against the sweep itself."),
     "lab": ("The lab", "benchmarks/lab.py", "Saving, listing and fitting many runs."),
     "explorer": ("The explorer", "-m benchmarks.explorer", "Sliders, a large lab and memory, in a real browser."),
     "forecasts": ("Forecasts", "benchmarks/forecasts.py", "Error and coverage on runs that took no part in tuning."),

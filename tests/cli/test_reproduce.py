@@ -9,6 +9,8 @@ from rich.console import Console
 from daybreak import studies
 from daybreak.cli import main
 from daybreak.cli.reproduce import Reproduce, show
+from daybreak.lab import Lab, device
+from tests.lab import made
 
 
 @pytest.fixture(autouse=True)
@@ -56,7 +58,31 @@ def test_verdicts_are_shown_and_counted(tmp_path: Path, capsys) -> None:
     assert "1 holds, 1 fails, 1 undecided, 2 outside" in shown
 
 
-def test_the_papers_scale_says_first_what_it_costs(capsys) -> None:
+def test_the_list_states_what_is_left_on_this_machine(capsys, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Planted: a step takes a second. All but one run of the study are in the lab, so its budget is left."""
+    monkeypatch.setenv("JAX_COMPILATION_CACHE_DIR", str(Path("programs").absolute()))
+    study = studies.find("b-fig4-left")
+    assert isinstance(study.data, studies.TrainedData)
+    first, *others = study.data.runs("smoke")
+    lab = Lab("lab").open()
+    for run in others:
+        lab.save(run, made.record(), seconds=1.0, command="by hand", device=device(), step_seconds=1.0)
+    arguments = ["reproduce", "--list", "--scale", "smoke"]
+    assert main([*arguments, "--json"]) == 0
+    listed = {x["name"]: x["left"] for x in json.loads(capsys.readouterr().out)["studies"]}
+    assert listed["b-fig4-left"]["scale"] == "smoke"
+    assert listed["b-fig4-left"]["seconds_at_most"] == pytest.approx(first.stop.budget)
+    assert listed["fig3"] is None, "no rate is known, and none is measured"
+    assert main([*arguments, "b-fig4-left"]) == 0
+    shown = capsys.readouterr().out
+    assert "left here, 3/4 runs" in shown
+    assert "fig3" not in shown
+
+
+def test_the_papers_scale_says_first_what_it_costs(capsys, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(
+        "daybreak.lab.compute.calibration.calibrate", lambda *_: 0
+    )  # minutes, for networks of this size
     Reproduce(scale="paper")._estimate([studies.find("fig1c"), studies.find("fig11")])
     text = capsys.readouterr().err
     assert text.startswith("25 runs to train, ")

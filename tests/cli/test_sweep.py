@@ -10,8 +10,10 @@ from rich.console import Console
 
 from daybreak.cli import main
 from daybreak.cli._watch import view, watching
+from daybreak.lab import Lab, device
 from daybreak.lab.compute.messages import RunStatus
 from daybreak.lab.compute.state import Assignment, State
+from tests.lab import made
 from tests.lab.compute.sweeping import RUNS, TOY
 
 
@@ -27,18 +29,36 @@ def test_a_dry_run_plans_and_writes_nothing(capsys) -> None:
     plan = json.loads(capsys.readouterr().out)
     assert (plan["runs"], plan["existing"], plan["workers"]) == (24, 0, 2)
     assert sum(cohort["runs"] for cohort in plan["cohorts"]) == 24
-    assert 10 < plan["seconds_expected"] <= plan["seconds_at_most"] < 60
+    assert 0 < plan["seconds_to_start"] < plan["seconds_expected"] <= plan["seconds_at_most"]
+    assert plan["rates_by"] == {"timed on this machine": 1}
     assert main(["sweep", "toy.toml", "--dry-run", "--workers", "2"]) == 0
     message = capsys.readouterr().out
     assert "24 runs, of which 0 are in the lab and 24 are to be trained." in message
     assert "1 cohort, longest first, for 2 workers" in message
-    (duration,) = (line for line in message.splitlines() if "Estimated by counting operations" in line)
+    (duration,) = (line for line in message.splitlines() if "Estimated by measured rates" in line)
     assert ("whole budget" in duration) == ("at most" in duration.lower()), "only the limit needs that condition"
     assert sorted(Path().iterdir()) == before
 
 
-def test_a_dry_run_keeps_settings_of_one_name_apart(capsys) -> None:
+def test_a_dry_run_states_the_time_that_the_labs_runs_took(capsys, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With a planted second for each step: 12 runs of 120 steps are left, for two workers."""
+    monkeypatch.setenv("JAX_COMPILATION_CACHE_DIR", str(Path("programs").absolute()))
+    monkeypatch.setattr("daybreak.cli.sweep.cores", lambda: [0, 1])
+    lab = Lab("lab").open()
+    for run in RUNS[:12]:
+        lab.save(run, made.record(), seconds=1.0, command="by hand", device=device(), step_seconds=1.0)
+    assert main(["sweep", "toy.toml", "--dry-run", "--workers", "2", "--json"]) == 0
+    plan = json.loads(capsys.readouterr().out)
+    assert plan["existing"] == 12
+    assert plan["rates_by"] == {"runs in the lab": 1}
+    (cohort,) = plan["cohorts"]
+    assert cohort["seconds"] == pytest.approx(12 * 120)
+    assert plan["seconds_at_most"] == pytest.approx(12 * 120 + plan["seconds_to_start"])
+
+
+def test_a_dry_run_keeps_settings_of_one_name_apart(capsys, monkeypatch: pytest.MonkeyPatch) -> None:
     """A Markov chain has lag weights, and a Transformer initial weights."""
+    monkeypatch.setattr("daybreak.lab.compute.calibration.calibrate", lambda *_: 0)  # tested with the toy model
     Path("weights.toml").write_text(
         '[task]\nname = "markov"\nL = 2\nweights = [[0.7, 0.3], [0.5, 0.5]]\n[model]\nname = "transformer"\n'
     )

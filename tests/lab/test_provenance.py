@@ -8,7 +8,9 @@ from daybreak.lab import provenance
 
 
 def test_all_of_it_is_there() -> None:
-    source = provenance.provenance(seconds=1.23456, command="daybreak train", device="cpu", from_run="a" * 16)
+    source = provenance.provenance(
+        seconds=1.23456, command="daybreak train", device="cpu", from_run="a" * 16, step_seconds=0.25
+    )
     assert tuple(source) == provenance.PROVENANCE
     assert source["seconds"] == 1.235
     assert source["jax"]

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from daybreak.lab.compute.state import Assignment, State
     from daybreak.training import Run
 
+TIMING = "timing a few programs on this machine"
+"""What is shown while rates are measured."""
 _MEMBERS = 12  # runs under way that are shown one by one
 
 

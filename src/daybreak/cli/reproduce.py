@@ -1,6 +1,6 @@
 """`daybreak reproduce`: figures of the papers, each with claims and verdicts."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, final
@@ -11,12 +11,17 @@ from rich.console import Console
 from daybreak.cli._answer import MOST_WORKERS, Answer, Json, WholeNumber, check_new_folder, check_number, table
 from daybreak.cli._confirm import confirmed
 from daybreak.cli._lab import FolderPath
-from daybreak.cli._watch import clock, watching
+from daybreak.cli._watch import TIMING, clock, how_long, watching
 from daybreak.errors import RequestError
 
 if TYPE_CHECKING:
-    from daybreak.studies import Reproduction, Study, StudyStatus
+    from rich.table import Table
+
+    from daybreak.lab import Lab
+    from daybreak.lab.compute.rates import Rates
+    from daybreak.studies import Reproduction, Scale, Study, StudyCost, StudyStatus
     from daybreak.studies._study import Verdict
+    from daybreak.training import Run
 
 _GPU = 1e13  # operations a second of a good GPU in single precision, kept busy
 _PAPERS = {"emergence": "A", "incremental": "B", "language": "our own"}
@@ -58,7 +63,9 @@ class Reproduce:
     list: Annotated[
         bool,
         tyro.conf.FlagCreatePairsOff,
-        tyro.conf.arg(help="List the figures, their cost and their status, and do nothing else."),
+        tyro.conf.arg(
+            help="List figures, their cost and their status, and train nothing. For named ones a few programs are timed."
+        ),
     ] = False
     json: Json = False
 
@@ -135,26 +142,50 @@ class Reproduce:
     def _estimate(self, chosen: "Sequence[Study]") -> None:
         """Print what training will cost, before it begins."""
         from daybreak.lab import Lab
-        from daybreak.lab.compute.cost import cost, machine_speed
-        from daybreak.studies import TrainedData
+        from daybreak.lab.compute.cost import cost
+        from daybreak.studies import cost_of
 
-        data = [study.data for study in chosen]
-        runs = {x.id: x for training in data if isinstance(training, TrainedData) for x in training.trainings("paper")}
-        todo = [run for run in runs.values() if not Lab(self.lab).has(run)]
+        lab = Lab(self.lab)
+        todo = list({run.id: run for runs in self._missing(chosen, lab) for run in runs}.values())
         if todo:
             operations = sum(cost(run).operations for run in todo)
-            seconds = operations / machine_speed()
+            estimate = cost_of(todo, lab, self._timed(todo, lab).estimate)
+            assert estimate is not None  # noqa: S101
+            duration = how_long(
+                estimate.seconds_expected if estimate.expected_by else None,
+                estimate.seconds_at_most,
+                estimate.expected_by,
+            )
             Console(stderr=True).print(
-                f"{len(todo):,} runs to train, {operations:.1e} operations if each uses its whole budget: about {clock(seconds)} "
+                f"{len(todo):,} runs to train, {operations:.1e} operations if each uses its whole budget: {duration} "
                 f"on the processor of this machine, {clock(operations / _GPU)} on a GPU that does {_GPU:.0e} a second.",
                 highlight=False,
             )
 
+    def _missing(self, chosen: "Sequence[Study]", lab: "Lab") -> "list[list[Run]]":
+        from daybreak import studies
+
+        return [studies.missing(study, self.scale, lab) for study in chosen]
+
+    def _timed(self, runs: "list[Run]", lab: "Lab") -> "Rates":
+        """The rates of this machine, measured where that is needed."""
+        from daybreak.lab.compute.calibration import calibrate
+        from daybreak.lab.compute.local import LocalExecutor
+        from daybreak.lab.compute.rates import Rates
+
+        rates = Rates(lab, runs)
+        with watching(TIMING):
+            calibrate(rates, runs, LocalExecutor())
+        return rates
+
     def _listing(self) -> Answer:
+        """All figures, with costs as far as rates are known; those that are named, with costs from rates that are measured now."""
         from daybreak import studies
         from daybreak.lab import Lab
 
-        statuses = studies.statuses(studies.STUDIES, self.out, Lab(self.lab))
+        chosen, lab = [studies.find(name) for name in self.names] or [*studies.STUDIES], Lab(self.lab)
+        statuses = studies.statuses(chosen, self.out, lab)
+        costs = self._costs(chosen, lab)
         data = {
             "studies": [
                 {
@@ -163,23 +194,60 @@ class Reproduce:
                     "title": study.title,
                     "minutes": dict(study.minutes),
                     "scales": {scale: asdict(status) for scale, status in scales.items()},
+                    "left": None if cost is None else {"scale": self.scale, **asdict(cost)},
                 }
-                for study, scales in zip(studies.STUDIES, statuses, strict=True)
+                for study, scales, cost in zip(chosen, statuses, costs, strict=True)
             ]
         }
         rows = [
-            (study.name, _PAPERS[study.paper], study.title, *(_cell(study.minutes[x], scales[x]) for x in scales))
-            for study, scales in zip(studies.STUDIES, statuses, strict=True)
+            (study.name, _PAPERS[study.paper], study.title, *self._cells(study, scales, cost))
+            for study, scales, cost in zip(chosen, statuses, costs, strict=True)
         ]
         columns = ["name", "paper", "figure", "smoke", "laptop", "paper"]
-        title = "Figures and their status at each scale: cost on two cores, runs in the lab, results"
-        return Answer(data, lambda console: console.print(table(title, columns, rows)))
+        title = (
+            "Figures and their status at each scale: cost on two cores, or what is left here; runs in the lab; results"
+        )
+        return Answer(data, lambda console: self._show_list(console, table(title, columns, rows)))
+
+    def _cells(
+        self, study: "Study", scales: "Mapping[Scale, StudyStatus]", cost: "StudyCost | None"
+    ) -> "Sequence[str]":
+        """The status of a study at each scale; at the scale that is asked for with the cost on this machine, if that is known."""
+        costs = {self.scale: cost}
+        return [_cell(study.minutes[x], scales[x], costs.get(x)) for x in scales]
+
+    def _costs(self, chosen: "Sequence[Study]", lab: "Lab") -> "list[StudyCost | None]":
+        """What is left to train of each study; None where nothing is, or no rate is known."""
+        from daybreak import studies
+        from daybreak.lab.compute.rates import Rates, has_rates
+
+        if not self.names and not has_rates(lab):
+            return [None for _ in chosen]
+        left = self._missing(chosen, lab)
+        todo = [run for runs in left for run in runs]
+        seconds = self._timed(todo, lab).seconds if self.names else Rates(lab, todo).known
+        return [studies.cost_of(runs, lab, seconds) if runs else None for runs in left]
+
+    def _show_list(self, console: Console, listed: "Table") -> None:
+        console.print(listed)
+        if not self.names:
+            console.print(
+                "What is left is estimated where runs of the same kind were trained or timed on this machine. "
+                "Name figures, as in 'daybreak reproduce fig3 --list', to time them now.",
+                highlight=False,
+            )
 
 
-def _cell(minutes: float, status: "StudyStatus") -> str:
+def _cell(minutes: float, status: "StudyStatus", cost: "StudyCost | None") -> str:
     """The status of a study at a scale, as a cell of the list."""
+    duration = clock(60 * minutes) if cost is None else f"{_left(cost)} left here"
     trained = f"{status.trained:,}/{status.runs:,} runs" if status.runs else ""
-    return ", ".join(x for x in (clock(60 * minutes), trained, "done" if status.results else "") if x)
+    return ", ".join(x for x in (duration, trained, "done" if status.results else "") if x)
+
+
+def _left(cost: "StudyCost") -> str:
+    """What is left to train: as long as expected, if that is known, or at most."""
+    return f"about {clock(cost.seconds_expected)}" if cost.expected_by else f"at most {clock(cost.seconds_at_most)}"
 
 
 def show(console: Console, done: "Sequence[Reproduction]", report: Path) -> None:

@@ -2,6 +2,7 @@
 
 import shlex
 import sys
+from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, final
@@ -22,19 +23,24 @@ from daybreak.cli._answer import (
     table,
 )
 from daybreak.cli._lab import FolderPath
-from daybreak.cli._watch import how_long, watching
+from daybreak.cli._watch import TIMING, clock, how_long, watching
 from daybreak.cli.examples import check_example
 from daybreak.errors import RequestError, format_number
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from daybreak.lab import Lab
     from daybreak.lab.compute.cohorts import Cohort
     from daybreak.lab.compute.executor import Executor
+    from daybreak.lab.compute.rates import Rates
     from daybreak.lab.compute.state import State
     from daybreak.training import Run
 
 _ROWS, _COLUMNS = 10, 6  # of a dry run: cohorts, and settings that differ between them
 _ONLY_WITH = {"address": ("ray",), "gpus": ("ray", "slurm"), "partition": ("slurm",), "sbatch": ("slurm",)}
-_COMPILING = 10  # seconds to compile a program, as seen on small models
+_STARTING = 3  # seconds until a worker trains its first cohort, with a program that is compiled
+_COMPILING = 8  # seconds to compile a program, as seen on small models
 
 
 @final
@@ -135,12 +141,14 @@ class Sweep:
     def _train(self, runs: "list[Run]") -> Answer:
         from daybreak.lab import Lab
         from daybreak.lab.compute.driver import Rules, train_missing
+        from daybreak.lab.compute.rates import Rates
         from daybreak.lab.reading.expected import expected_steps
 
         lab = Lab(self.lab)
         rules = Rules(self.retries, self.patience, self.checkpoint)
         command = shlex.join(["daybreak", *sys.argv[1:]])
         expected = expected_steps(lab, runs)
+        rates = Rates(lab, lab.missing(runs, self.keep))
         with watching(source=expected.source) as on_change:
             state = train_missing(
                 runs,
@@ -150,6 +158,7 @@ class Sweep:
                 rules=rules,
                 keep=self.keep,
                 expected=expected.steps,
+                seconds=rates.seconds,
                 on_change=on_change,
             )
         data = {"lab": str(self.lab), "runs": state.total, "existing": state.existing, "outcomes": dict(state.outcomes)}
@@ -169,7 +178,8 @@ class Sweep:
     def _plan(self, runs: "list[Run]") -> Answer:
         from daybreak.lab import Lab
         from daybreak.lab.compute.cohorts import pack
-        from daybreak.lab.compute.cost import check_memory, machine_speed
+        from daybreak.lab.compute.cost import check_memory
+        from daybreak.lab.compute.rates import duration
         from daybreak.lab.reading.expected import expected_steps
         from daybreak.training import shape
 
@@ -177,30 +187,65 @@ class Sweep:
         todo = lab.missing(runs, self.keep)
         check_memory(todo, executor.memory)
         cohorts = pack(todo, executor.workers, executor.memory, executor.at_once)
-        speed = machine_speed() * min(1, self.threads / len(cores()))  # of one worker
+        rates = self._rates(lab, todo)
         programs = len({shape(cohort.runs[0]) for cohort in cohorts})
         expected = expected_steps(lab, todo)
         fractions = {run.id: expected.steps.get(run.id, run.stop.budget) / run.stop.budget for run in todo}
-        least = sum(
-            x * fractions[run.id] for cohort in cohorts for run, x in zip(cohort.runs, cohort.each, strict=True)
-        )
-        most = sum(cohort.operations for cohort in cohorts)
-        at_once, compiling = min(executor.workers, len(cohorts) or 1), _COMPILING * programs
+        cohorts.sort(key=lambda cohort: -sum(map(rates.estimate, cohort.runs)))
+        each = [[rates.estimate(run) for run in cohort.runs] for cohort in cohorts]
+        likely = [
+            [x * fractions[run.id] for x, run in zip(seconds, cohort.runs, strict=True)]
+            for seconds, cohort in zip(each, cohorts, strict=True)
+        ]
+        start = (_STARTING + self._compiling(rates) / min(executor.workers, len(cohorts))) if todo else 0.0
+        crowded = self._crowded(executor.workers)
         data = {
             "runs": len(runs),
             "existing": len(runs) - len(todo),
             "workers": executor.workers,
             "cohorts": [
-                {"runs": len(c.runs), "steps": c.runs[0].stop.budget, "operations": c.operations, **settings}
-                for c, settings in zip(cohorts, _settings(cohorts), strict=True)
+                {
+                    "runs": len(c.runs),
+                    "steps": c.runs[0].stop.budget,
+                    "operations": c.operations,
+                    "seconds": crowded * duration([seconds], 1, executor.at_once),
+                    **settings,
+                }
+                for c, seconds, settings in zip(cohorts, each, _settings(cohorts), strict=True)
             ],
             "programs": programs,
-            "seconds_expected": (least / speed + compiling) / at_once,
+            "seconds_expected": crowded * duration(likely, executor.workers, executor.at_once) + start,
             "expected_by": expected.source,
-            "seconds_at_most": (most / speed + compiling) / at_once,
-            "operations_per_second": speed,
+            "seconds_at_most": crowded * duration(each, executor.workers, executor.at_once) + start,
+            "seconds_to_start": start,
+            "operations_per_second": sum(c.operations for c in cohorts) / (sum(map(sum, each)) or 1.0),
+            "rates_by": _counts(rates.source(run) for run in rates.programs),
         }
         return Answer(data, lambda console: _show_plan(console, data))
+
+    def _rates(self, lab: "Lab", runs: "list[Run]") -> "Rates":
+        """The rates of this machine, measured where that is needed: of the processes that a sweep would start here."""
+        from daybreak.lab.compute.calibration import calibrate
+        from daybreak.lab.compute.local import LocalExecutor
+        from daybreak.lab.compute.rates import Rates
+
+        rates = Rates(lab, runs)
+        with watching(TIMING):
+            calibrate(rates, runs, LocalExecutor(None, self.threads))
+        return rates
+
+    def _compiling(self, rates: "Rates") -> float:
+        """Seconds to compile the programs of runs that were not compiled on this machine before."""
+        return _COMPILING * sum(not rates.is_compiled(run) for run in rates.programs)
+
+    def _crowded(self, workers: int) -> float:
+        """How many times slower workers are that share cores of this machine."""
+        return max(1.0, workers * self.threads / len(cores())) if self.executor == "local" else 1.0
+
+
+def _counts(sources: "Iterable[str]") -> dict[str, int]:
+    """How many programs each source gives the rate of, the most frequent first."""
+    return dict(Counter(sources).most_common())
 
 
 def _settings(cohorts: "list[Cohort]") -> list[dict[str, list]]:
@@ -223,13 +268,12 @@ def _show_plan(console: Console, data: dict) -> None:
     )
     if not cohorts:
         return
-    names = [name for name in cohorts[0] if name not in ("runs", "steps", "operations")][:_COLUMNS]
-    speed = data["operations_per_second"]
+    names = [name for name in cohorts[0] if name not in ("runs", "steps", "operations", "seconds")][:_COLUMNS]
     rows = [
         (
             f"{c['runs']:,}",
             f"{c['steps']:,}",
-            f"{c['operations'] / speed / 60:,.1f}",
+            f"{c['seconds'] / 60:,.1f}",
             *(_few(c[name]) for name in names),
         )
         for c in cohorts[:_ROWS]
@@ -242,12 +286,17 @@ def _show_plan(console: Console, data: dict) -> None:
     expected = data["seconds_expected"] if data["expected_by"] else None
     duration = how_long(expected, data["seconds_at_most"], data["expected_by"])
     limit = ", if every run uses its whole budget" if "at most" in duration else ""
+    programs = f"{data['programs']:,} program{'s' * (data['programs'] > 1)}"
     console.print(
-        f"{duration[0].upper()}{duration[1:]}{limit}. Estimated by counting operations, at "
-        f"{speed / 1e9:.0f} GFLOP/s for each worker (a matrix product, measured now), "
-        f"and {_COMPILING} s for each of {data['programs']:,} programs to compile.",
+        f"{duration[0].upper()}{duration[1:]}{limit}. Estimated by measured rates of {programs} "
+        f"({_sources(data['rates_by'])}), with {clock(data['seconds_to_start'])} to start and compile.",
         highlight=False,
     )
+
+
+def _sources(counts: dict[str, int]) -> str:
+    """Where rates come from, with the number of programs if there is more than one source."""
+    return ", ".join(source if len(counts) == 1 else f"{count:,} by {source}" for source, count in counts.items())
 
 
 def _few(values: list) -> str:

@@ -127,6 +127,7 @@ class _Training:
         from daybreak.lab import Lab
         from daybreak.lab.compute.driver import Rules, train_missing
         from daybreak.lab.compute.inline import InlineExecutor
+        from daybreak.lab.compute.rates import Rates
         from daybreak.lab.reading.expected import expected_steps
 
         check_new_folder("lab", self.lab)
@@ -136,7 +137,7 @@ class _Training:
         runs, lab = self._runs(), Lab(self.lab)
         command = shlex.join(["daybreak", *sys.argv[1:]])
         rules = Rules(retries=0, checkpoint=self.checkpoint)
-        expected = expected_steps(lab, runs)
+        expected, rates = expected_steps(lab, runs), Rates(lab, lab.missing(runs, self.keep))
         with watching(source=expected.source) as show, logging(opened, runs, lab, show) as on_change:
             train_missing(
                 runs,
@@ -146,6 +147,7 @@ class _Training:
                 rules=rules,
                 keep=self.keep,
                 expected=expected.steps,
+                seconds=rates.seconds,
                 on_change=on_change,
             )
         saved = [lab.load(run.id) for run in runs]

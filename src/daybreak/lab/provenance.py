@@ -10,12 +10,15 @@ from typing import Any
 
 import daybreak
 
-PROVENANCE = ("daybreak", "commit", "jax", "jaxlib", "python", "device", "command", "time", "seconds", "from_run")
+PROVENANCE = (
+    *("daybreak", "commit", "jax", "jaxlib", "python", "device", "command", "time", "seconds", "from_run"),
+    "step_seconds",
+)
 
 
 @cache
 def device() -> str:
-    """What this process computes on. Starts JAX: call it only where training happens.
+    """What this process computes on; of a CPU the name of the processor. Starts JAX: call it only where training happens.
 
     Example:
         >>> device().partition(":")[0] in ("cpu", "gpu", "tpu")
@@ -24,21 +27,33 @@ def device() -> str:
     import jax
 
     first = jax.devices()[0]
-    return f"{first.platform}: {first.device_kind}"
+    return f"{first.platform}: {_processor() if first.platform == 'cpu' else first.device_kind}"
 
 
-def provenance(*, seconds: float, command: str, device: str, from_run: str | None = None) -> dict[str, Any]:
+def _processor() -> str:
+    """The name of the processor, where the system has one: JAX calls each of them `cpu`."""
+    about = Path("/proc/cpuinfo")
+    lines = about.read_text(encoding="utf-8").splitlines() if about.is_file() else []
+    names = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
+    return next(names, "") or platform.processor() or platform.machine()
+
+
+def provenance(
+    *, seconds: float, command: str, device: str, from_run: str | None = None, step_seconds: float | None = None
+) -> dict[str, Any]:
     """How a result was produced, apart from the run itself.
 
-    `from_run` is the run with another budget whose record it shares, or whose end it started from; left out if there is none.
+    `from_run` is the run with another budget whose record it shares, or whose end it started from. `step_seconds` is how long a step
+    took on one core, with its part of the evaluations. Both are left out if there is none.
     """
+    optional = {"from_run": from_run, "step_seconds": step_seconds}
     return {
         **_software(),
         "device": device,
         "command": command,
         "time": datetime.now(UTC).isoformat(timespec="seconds"),
         "seconds": round(seconds, 3),
-        **({} if from_run is None else {"from_run": from_run}),
+        **{name: x for name, x in optional.items() if x is not None},
     }
 
 

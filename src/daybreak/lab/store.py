@@ -145,6 +145,7 @@ class Lab:
         kept: Mapping[Keep, bytes] = MappingProxyType({}),
         state: bytes | None = None,
         from_run: str | None = None,
+        step_seconds: float | None = None,
     ) -> None:
         """Keep what a run has measured, and remove its checkpoint. A run that is already kept stays as it is; it gets files to keep.
 
@@ -157,11 +158,18 @@ class Lab:
             kept: files that were asked for, by what they contain.
             state: its end, if a run with a larger budget can go on from it.
             from_run: a run with another budget whose record it shares, or whose end it started from.
+            step_seconds: how long a step took on one core, with its part of the evaluations.
 
         Raises:
             OtherRecordError: there are files to keep, and the run is already kept with another record.
         """
-        source = provenance(seconds=seconds, command=command, device=device or this_device(), from_run=from_run)
+        source = provenance(
+            seconds=seconds,
+            command=command,
+            device=device or this_device(),
+            from_run=from_run,
+            step_seconds=step_seconds,
+        )
         content = curves.encode(record.steps, record.curves)
         files = {KEPT[what]: data for what, data in kept.items()}
         if self._has(run.id):

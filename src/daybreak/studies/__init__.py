@@ -13,5 +13,8 @@ from daybreak.studies.reproduce import Reproduction as Reproduction
 from daybreak.studies.reproduce import has_tables as has_tables
 from daybreak.studies.reproduce import judge_again as judge_again
 from daybreak.studies.reproduce import reproduce as reproduce
+from daybreak.studies.status import StudyCost as StudyCost
 from daybreak.studies.status import StudyStatus as StudyStatus
+from daybreak.studies.status import cost_of as cost_of
+from daybreak.studies.status import missing as missing
 from daybreak.studies.status import statuses as statuses

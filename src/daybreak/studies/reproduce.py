@@ -18,6 +18,7 @@ from daybreak.lab import Lab, Saved
 from daybreak.lab._marker import check_lab
 from daybreak.lab.compute.driver import train_missing
 from daybreak.lab.compute.local import LocalExecutor
+from daybreak.lab.compute.rates import Rates
 from daybreak.lab.compute.state import State
 from daybreak.studies import tables
 from daybreak.studies._study import Findings, Scale, Study, Tables, TrainedData
@@ -175,6 +176,7 @@ def _trained(
             command=command,
             keep=training.keep,
             expected=expected,
+            seconds=Rates(lab, lab.missing(part, training.keep)).seconds,
             on_change=on_change,
         )
     saved = [lab.load(run.id) for run in runs]

@@ -1,13 +1,16 @@
-"""The status of studies: which scales have results, and how many of their runs are in a lab."""
+"""The status of studies: which scales have results, how many of their runs are in a lab, and how long the others take here."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import final, get_args
 
+from daybreak._machine import cores
 from daybreak.lab import Lab
+from daybreak.lab.reading.expected import expected_steps
 from daybreak.studies._study import Scale, Study, TrainedData
 from daybreak.studies.results import CLAIMS
+from daybreak.training import Run
 
 
 @final
@@ -30,3 +33,42 @@ def statuses(studies: Sequence[Study], out: Path, lab: Lab) -> list[dict[Scale, 
         return StudyStatus(written, len(runs), sum(run.id in done for run in runs))
 
     return [{scale: status(study, scale) for scale in get_args(Scale)} for study in studies]
+
+
+@final
+@dataclass(frozen=True)
+class StudyCost:
+    """What is left to train of a study, in seconds on all cores of this machine: as long as expected, and at most.
+
+    Args:
+        seconds_expected: if runs train as long as expected.
+        expected_by: how that is known; empty if it is not, and the time is that of the budgets.
+        seconds_at_most: if every run spends its budget.
+    """
+
+    seconds_expected: float
+    expected_by: str
+    seconds_at_most: float
+
+
+def missing(study: Study, scale: Scale, lab: Lab) -> list[Run]:
+    """The runs of a study that a lab lacks; of those that go on from each other, the longest."""
+    return lab.missing(study.data.trainings(scale), study.data.keep) if isinstance(study.data, TrainedData) else []
+
+
+def cost_of(runs: Sequence[Run], lab: Lab, seconds: Callable[[Run], float | None]) -> StudyCost | None:
+    """What runs cost on this machine; None if a run has no rate.
+
+    Args:
+        runs: to be trained.
+        lab: whose runs say how long others train.
+        seconds: of a run on one core if it spends its budget, see `lab.compute.rates`.
+    """
+    each = [x for run in runs if (x := seconds(run)) is not None]
+    if len(each) < len(runs):
+        return None
+    expected = expected_steps(lab, runs)
+    fractions = [expected.steps.get(run.id, run.stop.budget) / run.stop.budget for run in runs]
+    at_once = min(len(cores()), len(runs)) or 1
+    likely = sum(x * fraction for x, fraction in zip(each, fractions, strict=True))
+    return StudyCost(likely / at_once, expected.source, sum(each) / at_once)

@@ -59,7 +59,7 @@ def test_a_record_comes_back_to_the_bit_and_in_order() -> None:
 @pytest.mark.parametrize("state", [None, b"", b"end"])
 def test_files_come_back_with_a_record(kept: dict, state: bytes | None) -> None:
     record = Record(np.array([0]), {"clean_loss": np.zeros(1, np.float32)}, "censored")
-    got = decode(encode(Finished("a", record, 1.5, "cpu", kept, state)))
+    got = decode(encode(Finished("a", record, 1.5, "cpu", kept, state, 0.25)))
     assert (got.kept, got.state) == (kept, state)
 
 

@@ -65,7 +65,15 @@ def test_what_was_computed_before_the_first_report_does_not_count_for_the_speed(
     assert estimate.expected == pytest.approx(PACE * (900 + 6_000), rel=0.01)
 
 
-def test_before_the_first_report_nothing_is_stated() -> None:
+def test_before_the_first_report_measured_rates_are_used() -> None:
+    state = _state({0: _status(0)}, 0, 0, expected=500.0)
+    state.first_report, state.pace = None, PACE / 100
+    estimate = state.time_left
+    assert estimate is not None
+    assert (estimate.expected, estimate.at_most) == pytest.approx((PACE * 4 * 500, PACE * 40_000))
+
+
+def test_before_the_first_report_nothing_is_stated_without_rates() -> None:
     assert State(4).time_left is None
     state = _state({0: _status(0)}, 0, 0, expected=500.0)
     state.first_report = None

@@ -22,7 +22,7 @@ _WORTH_COMPILING = 1e11  # operations: about ten seconds of one core, as long as
 @final
 @dataclass(frozen=True)
 class Cohort:
-    """Runs of one shape, and the operations of each if it uses its whole budget."""
+    """Runs of one shape, and the operations of each if it uses its whole budget; for the driver seconds, where they are known."""
 
     runs: tuple[Run, ...]
     each: tuple[float, ...]

@@ -50,6 +50,19 @@ def cost(run: Run) -> Cost:
     )
 
 
+def step_operations(run: Run) -> float:
+    """Operations of one step of a run, with its part of the evaluations.
+
+    Example:
+        >>> from daybreak.training.presets import PRESETS
+        >>> f"{step_operations(PRESETS['paper-b-minimal']):.0e}"
+        '5e+09'
+    """
+    _, forward = _per_example(run.model, run.interface)
+    sets, examples = 2, run.task.sizes.validation or run.evaluation
+    return forward.operations * (run.batch * _BACKWARD + sets * examples / run.stop.every)
+
+
 def check_memory(runs: Iterable[Run], available: float) -> None:
     """Refuse a run that needs more memory than there is, before anything is allocated.
 

@@ -31,6 +31,7 @@ from daybreak.lab.compute.messages import (
     Started,
     StartedOver,
 )
+from daybreak.lab.compute.rates import duration
 from daybreak.lab.compute.state import Assignment, State
 from daybreak.lab.lock import locked
 from daybreak.lab.result import OtherRecordError
@@ -66,6 +67,7 @@ def train_missing(
     rules: Rules = _DEFAULT,
     keep: Collection[Keep] = (),
     expected: Mapping[str, float] | None = None,
+    seconds: Callable[[Run], float | None] = lambda run: None,
     on_change: Callable[[State], None] = lambda state: None,
 ) -> State:
     """Compute what a lab does not have yet. After an interruption, the same call continues.
@@ -79,6 +81,7 @@ def train_missing(
         rules: retries, patience and checkpoints.
         keep: files to keep of every run, besides its record.
         expected: steps that runs are expected to train, by id, see `lab.reading.expected`; for the time that is left.
+        seconds: of a run on one core if it spends its budget, see `rates`; for the time that is left until speeds are measured.
         on_change: called after every wait for messages, with the state of the sweep.
 
     Raises:
@@ -102,8 +105,21 @@ def train_missing(
             driver = _Driver(lab, executor, command, rules, tuple(keep), state, on_change)
             with _interruptible(driver):
                 left = driver.reuse(todo)
-                driver.run(pack(left, executor.workers, memory or executor.memory, executor.at_once) if left else [])
+                cohorts = pack(left, executor.workers, memory or executor.memory, executor.at_once) if left else []
+                driver.run(_in_seconds(cohorts, seconds, executor, state))
     return state
+
+
+def _in_seconds(
+    cohorts: list[Cohort], seconds: Callable[[Run], float | None], executor: Executor, state: State
+) -> list[Cohort]:
+    """Cohorts whose work is given in seconds, and in the state what a second of work lasts; as they are, if a run has no rate."""
+    each = [[x for run in cohort.runs if (x := seconds(run))] for cohort in cohorts]
+    if not cohorts or any(len(x) < len(cohort.runs) for x, cohort in zip(each, cohorts, strict=True)):
+        return cohorts
+    state.pace = duration(each, executor.workers, executor.at_once) / sum(map(sum, each))
+    timed = [Cohort(cohort.runs, tuple(x)) for cohort, x in zip(cohorts, each, strict=True)]
+    return sorted(timed, key=lambda cohort: -cohort.operations)
 
 
 @final
@@ -232,6 +248,7 @@ class _Driver:
                     kept=done.kept,
                     state=done.state,
                     from_run=self._sources.get(done.run),
+                    step_seconds=done.step_seconds,
                 )
             self.state.continued += done.run in self._sources
         except OtherRecordError as error:

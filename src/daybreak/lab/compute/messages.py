@@ -83,6 +83,9 @@ class Finished:
     device: str
     kept: Mapping[Keep, bytes] = field(default_factory=dict)  # files that were asked for
     state: bytes | None = None  # its end, if a run with a larger budget can go on from it
+    step_seconds: float | None = (
+        None  # of a step with its part of the evaluations, on one core; None if too short to tell
+    )
 
 
 @final
@@ -124,8 +127,9 @@ def encode(message: Job | Message) -> bytes:
             return _join("Advanced", {run: vars(status) for run, status in statuses.items()})
         case Checkpoint(run, step, data):
             return _join("Checkpoint", {"run": run, "step": step}, data)
-        case Finished(run, record, seconds, device, kept, state):
+        case Finished(run, record, seconds, device, kept, state, pace):
             head = {"run": run, "outcome": record.outcome, "seconds": seconds, "device": device, "kept": list(kept)}
+            head |= {"step_seconds": pace}
             ends = () if state is None else (state,)
             return _join("Finished", head, save({"step": record.steps} | record.curves), *kept.values(), *ends)
     return _join(type(message).__name__, dict(vars(message)))
@@ -152,7 +156,7 @@ def decode(data: bytes) -> Any:
             record = Record(curves.pop("step"), curves, head["outcome"])
             kept = dict(zip(head["kept"], parts[1:], strict=False))
             state = parts[-1] if len(parts) > 1 + len(kept) else None
-            return Finished(head["run"], record, head["seconds"], head["device"], kept, state)
+            return Finished(head["run"], record, head["seconds"], head["device"], kept, state, head["step_seconds"])
     return _KINDS[kind](**head)
 
 

@@ -38,9 +38,13 @@ class State:
     continued: int = 0  # of those done since, those that went on from the end of a run with a smaller budget
     outcomes: Counter[str] = field(default_factory=Counter)  # of the runs done since
     saved_steps: dict[str, int] = field(default_factory=dict)  # of the checkpoints of runs under way, by id
+    pace: float | None = (
+        None  # seconds for each of the operations below, until that is measured; None if no rate is known
+    )
     # Steps that a run will train, by id, where that is known.
     expected: Mapping[str, float] = field(default_factory=dict)
-    operations: float = 0.0  # of the runs that are not done, if each uses its whole budget
+    # Of the runs that are not done, if each uses its whole budget. Where rates are known, these are seconds of a core instead.
+    operations: float = 0.0
     operations_expected: float = 0.0  # of the same, if each trains as long as expected
     computed: float = 0.0  # operations of the runs done since
     computed_before: float = 0.0  # what members had computed when they were first heard of: before the clock runs
@@ -54,7 +58,7 @@ class State:
 
     @property
     def time_left(self) -> "TimeLeft | None":
-        """At the speed since the first report; None before there is a speed."""
+        """At the speed since the first report; before, by measured rates, or None if there are none."""
         computed, at_most, expected = self.computed - self.computed_before, self.operations, self.operations_expected
         for assignment in self.under_way.values():
             for name, status in assignment.statuses.items():
@@ -62,9 +66,11 @@ class State:
                 computed += each * status.step
                 at_most -= each * status.step
                 expected -= each * (self.expected_steps(assignment.unfinished[name]) - self._left(assignment, name))
-        if self.first_report is None or computed <= 0:
+        pace = self.pace
+        if self.first_report is not None and computed > 0:
+            pace = (time.monotonic() - self.first_report) / computed
+        if pace is None or not self.operations:
             return None
-        pace = (time.monotonic() - self.first_report) / computed
         return TimeLeft(pace * max(expected, 0.0) if self.expected else None, pace * at_most)
 
     def expected_steps(self, run: Run) -> float:

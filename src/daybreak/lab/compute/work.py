@@ -1,10 +1,11 @@
 """What a worker does with a job, in every executor: train the cohort and yield messages. It writes no file."""
 
 import inspect
+import math
 import signal
 import time
 import traceback
-from collections.abc import Callable, Collection, Generator, Iterator, Mapping
+from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
 from typing import final
 
 import numpy as np
@@ -23,6 +24,7 @@ from daybreak.lab.compute.messages import (
 from daybreak.lab.provenance import device
 from daybreak.lab.saved import Keep
 from daybreak.training import DamagedCheckpoint, Progress, Run, evaluations, maps, trained
+from daybreak.training.lanes import at_once
 
 _REPORT = 0.5  # seconds between two reports of progress, at least
 _FIRST = 2.0  # seconds until the first checkpoint, at least: most first runs last less than a minute
@@ -77,16 +79,18 @@ def _train(job: Job) -> Generator[Message, None, None]:
     began = time.monotonic()
     reported, rhythm = began, _Rhythm(job.every)
     training = dict(enumerate(job.runs))
-    progress = None
+    progress, pace = None, _Pace()
     try:
         for progress in _evaluations(job):
             if isinstance(progress, StartedOver):
                 yield progress
                 continue
+            pace.see(progress.steps)
             seconds = (time.monotonic() - began) / len(job.runs)
             for i in [i for i in training if progress.outcomes[i] is not None]:
                 kept, state = _kept(progress, i, job.keep), progress.state(i)
-                yield Finished(training.pop(i).id, progress.record(i), seconds, device(), kept, state)
+                end = training.pop(i).id, progress.record(i), seconds, device()
+                yield Finished(*end, kept, state, pace.step_seconds(i))
             if training and rhythm.due():
                 yield from _checkpoints(training, progress)
                 rhythm.taken()
@@ -102,6 +106,42 @@ def _train(job: Job) -> Generator[Message, None, None]:
 def _checkpoints(training: Mapping[int, Run], progress: Progress) -> Iterator[Checkpoint]:
     for i, run in training.items():
         yield Checkpoint(run.id, progress.steps[i], progress.checkpoint(i))
+
+
+@final
+class _Pace:
+    """How long a step of each member takes on one core, with its part of the evaluations; compiling is not counted.
+
+    On a CPU one member trains on each core at a time. So with n members in training on c cores, the part of each is c / n of the
+    time if there are more members than cores, and otherwise all of it.
+    """
+
+    def __init__(self) -> None:
+        self._time = 0.0
+        self._steps: list[int] = []  # at the last evaluation
+        self._sums: list[tuple[float, int]] = []  # seconds and steps since the first evaluation
+
+    def see(self, steps: Sequence[int]) -> None:
+        """Count the steps of all members since the last evaluation. Counting begins at the first one, which comes after compiling."""
+        now = time.monotonic()
+        if self._steps:
+            done = [new - old for new, old in zip(steps, self._steps, strict=True)]
+            members = sum(x > 0 for x in done)
+            each = (now - self._time) * min(1.0, _cores() / members) if members else 0.0
+            self._sums = [(s + each * (x > 0), n + x) for (s, n), x in zip(self._sums, done, strict=True)]
+        else:
+            self._sums = [(0.0, 0)] * len(steps)
+        self._time, self._steps = now, list(steps)
+
+    def step_seconds(self, i: int) -> float | None:
+        """Of a member."""
+        seconds, steps = self._sums[i]
+        return seconds / steps if steps else None
+
+
+def _cores() -> float:
+    """Members that each have a core; an accelerator counts as one."""
+    return at_once() if math.isfinite(at_once()) else 1
 
 
 @final
