@@ -59,7 +59,7 @@ def test_no_product_of_a_step_is_converted_back_to_float32(rows: int, inside: in
             return jax.grad(lambda *parts: jnp.sum(product(*parts) ** 2), (0, 1))(x, weight)
 
     x, weight, _ = _drawn(rows, inside, outside)
-    text = jax.jit(gradients).lower(x, weight).compile().as_text()
+    text = jax.jit(gradients).lower(x, weight).compile().as_text() or ""
     types = dict(re.findall(r"%([\w.-]+) = (\w+)\[", text))
     products = re.findall(r" dot\((?:\w+\[[\d,]*\]\S* )?%([\w.-]+), (?:\w+\[[\d,]*\]\S* )?%([\w.-]+)\)", text)
     assert len(products) >= 4, "one forward, one for x, two or more for the weight"

@@ -51,4 +51,4 @@ def test_the_picture_has_every_configuration(tmp_path: Path) -> None:
     planted = tables("precision", tmp_path, _law(1.0))
     with pictures.look():
         figure = precision.STUDY.draw(planted, findings("precision", tmp_path / "again", _law(1.0)))
-    assert len(figure.axes[0].get_legend().get_texts()) == 6
+    assert len(figure.axes[0].get_legend_handles_labels()[1]) == 6
