@@ -59,7 +59,7 @@ def test_readable_answer(capsys) -> None:
 def test_listing(capsys) -> None:
     assert main(["reproduce", "--list", "--json"]) == 0
     listed = json.loads(capsys.readouterr().out)["studies"]
-    assert {"name", "paper", "title", "minutes", "scales"} == set(listed[0])
+    assert {"name", "paper", "title", "minutes", "scales", "left"} == set(listed[0])
     assert main(["reproduce", "--list"]) == 0
     shown = capsys.readouterr().out
     assert all(study["name"] in shown for study in listed)
