@@ -84,7 +84,7 @@ UNKNOWN = [
     (_KNOWN | {"model": {"name": "mamba"}}, {"clean_loss": _CURVES["clean_loss"]}, "model 'mamba'"),
     (_KNOWN | {"task": _KNOWN["task"] | {"depth": 3}}, _CURVES, "setting 'depth' of the task"),
     (_KNOWN | {"stop": _KNOWN["stop"] | {"patience": 3}}, _CURVES, "setting 'patience' of the stop"),
-    (_KNOWN | {"precision": {"kind": "bf16"}}, _CURVES, "setting 'precision' of the run"),
+    (_KNOWN | {"rounding": {"kind": "stochastic"}}, _CURVES, "setting 'rounding' of the run"),
     (_KNOWN | {"seed": 2**40}, _CURVES, "setting (seed = 1099511627776 is not allowed"),
     ({"schema": 1, "name": "of a friend", "task": {"name": "observed"}}, _OTHERS, "task 'observed'"),
     ({"schema": 1, "stop": _KNOWN["stop"]}, {"clean_accuracy": 1 - _CURVES["clean_loss"]}, "task"),

@@ -39,7 +39,12 @@ def products_in(precision: Precision) -> Iterator[None]:
 
 
 def product(x: Float[Array, "rows in"], weight: Float[Array, "in out"]) -> Float[Array, "rows out"]:
-    """X W, in the precision of `products_in`; the same for its gradients."""
+    """X W, in the precision of `products_in`; the same for its gradients.
+
+    Example:
+        >>> product(jnp.ones((1, 2)), jnp.array([[1.0, 2.0], [3.0, 4.0]])).tolist()
+        [[4.0, 6.0]]
+    """
     return _rounded(x, weight) if _precision.get() == "bfloat16" else x @ weight
 
 
