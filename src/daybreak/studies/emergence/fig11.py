@@ -24,6 +24,7 @@ task.d = [2, 4]
     # Runs of figure 3.
     "laptop": f"""
 preset = "paper-a-regression"
+precision = "bfloat16"
 seeds = 3
 task.T = 128
 task.d = [16, 32, 64]

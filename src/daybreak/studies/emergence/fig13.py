@@ -33,6 +33,7 @@ model.heads = [1, 2]
 {_trained.LENGTHS}
 [[grid]]
 preset = "paper-a-regression"
+precision = "bfloat16"
 seeds = 3
 where = "layers == 2 or heads == 4 or layers == heads"
 task.T = 64

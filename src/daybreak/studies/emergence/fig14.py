@@ -31,6 +31,7 @@ task.feature = [true, false]
     # Random positions from T = 32 on are those of figure 3.
     "laptop": f"""
 preset = "paper-a-regression"
+precision = "bfloat16"
 seeds = 3
 task.T = [16, 32, 64, 128]
 task.d = [16, 32]

@@ -26,6 +26,7 @@ stop.budget = 2000
 """,
     "laptop": f"""
 preset = "paper-a-regression"
+precision = "bfloat16"
 seeds = 3
 task.T = [16, 32, 64, 128]
 task.d = [16, 32]

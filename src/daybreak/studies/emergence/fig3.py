@@ -1,8 +1,9 @@
 """Figure 3, left and middle: the plateau of a Transformer against dimension, length and in-context repetition.
 
 Criteria for the larger grid, written on 2026-11-18 before any of its runs: T in {32, 64, 128} × d in {16, 32, 64},
-and T = 256 × d in {16, 32}; B in {2, 4, 8} at T = 128 with d in {16, 32}; three seeds; budget of twice the paper's
-law plus 500 steps; loss 0.1 on clean data ends a plateau.
+and T = 256 × d = 16; B in {2, 4, 8} at T = 128 with d in {16, 32}; three seeds; budget of twice the paper's
+law plus 500 steps; loss 0.1 on clean data ends a plateau. Changed on the same day, still before any of the runs, for the time they
+take: products in bfloat16 (claim R11: that moves no plateau), and T = 256 with d = 16 only.
 - A3 is judged on the runs with B = 1. It holds if the 95 % intervals (cluster bootstrap over configurations, censored
   runs counted as such) of both exponents lie within 0.2 of the paper's 1.29 and 0.80. It fails if one lies beyond.
   Otherwise it is undecided.
@@ -46,6 +47,7 @@ task.B = 2
 [[grid]]
 preset = "paper-a-regression"
 seeds = 3
+precision = "bfloat16"
 task.T = 128
 task.d = [16, 32]
 task.B = [2, 4, 8]
