@@ -39,7 +39,7 @@ def overhead(steps: int) -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as folder:
         for name in NAMES:
             shown = output(EXAMPLES / f"{name}.py", "--lab", Path(folder) / "lab", "--steps", str(steps))
-            (percent,) = re.findall(r"probes took ([\d.]+)% of the time", shown)
+            (percent,) = re.findall(r"watching took ([\d.]+)% of the time", shown)
             shares[name] = float(percent) / 100
         return {"steps": steps, "share": shares, "ratio": _ratio(Path(folder) / "lab", steps)}
 
@@ -62,16 +62,15 @@ def _in_turn(lab: Path, steps: int, which: int) -> float:
     torch.set_num_threads(1)
     torch.manual_seed(0)
     data = language.Passages(Text(T=language.CONTEXT), 0.5, 0)
-    batches = iter(torch.utils.data.DataLoader(data, batch_size=language.BATCH))
+    batches = [iter(torch.utils.data.DataLoader(data, batch_size=language.BATCH)) for _ in range(2)]
     models = [model.Language(data.vocabulary) for _ in range(2)]
     optimizers = [torch.optim.AdamW(one.parameters(), language.LEARNING_RATE) for one in models]
     watch = Watch(models[which], lab, f"ratio {which}", context=language.CONTEXT)
     seconds = [0.0, 0.0]
     for step in range(steps):
-        pieces = next(batches)
         for i in (step % 2, 1 - step % 2):
             start = time.perf_counter()
-            loss = language.loss_of(models[i], pieces)
+            loss = language.loss_of(models[i], next(batches[i]))
             optimizers[i].zero_grad()
             loss.backward()
             optimizers[i].step()
@@ -122,7 +121,7 @@ def scored(answer: dict[str, Any], truth: float) -> dict[str, Any]:
 def report_overhead(document: Any, found: dict[str, Any]) -> None:
     """The rows of docs/benchmarks.md."""
     for name, share in found["share"].items():
-        label = f"probes in `examples/watch/{name}.py`, {found['steps']:,} steps"
+        label = f"watching in `examples/watch/{name}.py`, {found['steps']:,} steps"
         document.add(label, 100 * share, "% of the time", at_most=100 * ALLOWED)
     document.add(
         "a watched loop, each of two models watched once", found["ratio"], "times a bare one", at_most=1 + ALLOWED

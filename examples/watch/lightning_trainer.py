@@ -68,4 +68,4 @@ trainer = lightning.Trainer(
 )
 trainer.fit(Module(chosen.data.vocabulary), torch.utils.data.DataLoader(chosen.data, batch_size=BATCH))
 if watch.watch is not None:
-    print(f"run {watch.watch.id} in lab {chosen.lab!r}; probes took {watch.watch.cost:.2%} of the time")
+    print(f"run {watch.watch.id} in lab {chosen.lab!r}; watching took {watch.watch.cost:.2%} of the time")

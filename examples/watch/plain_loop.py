@@ -52,4 +52,4 @@ with Watch(
 
 with torch.no_grad():
     print(f"loss on text that was not trained on: {loss_of(model, chosen.data.held_out()).item():.3f}")
-print(f"run {watch.id} in lab {chosen.lab!r}; probes took {watch.cost:.2%} of the time")
+print(f"run {watch.id} in lab {chosen.lab!r}; watching took {watch.cost:.2%} of the time")

@@ -78,4 +78,4 @@ arguments = TrainingArguments(
 callbacks = [watch, StopAfterEmergence()]
 Trainer(model, arguments, train_dataset=chosen.data, data_collator=batch_of, callbacks=callbacks).train()
 if watch.watch is not None:
-    print(f"run {watch.watch.id} in lab {chosen.lab!r}; probes took {watch.watch.cost:.2%} of the time")
+    print(f"run {watch.watch.id} in lab {chosen.lab!r}; watching took {watch.watch.cost:.2%} of the time")

@@ -11,7 +11,8 @@ from daybreak import measure, pictures, studies
 from daybreak.errors import WorkError
 from daybreak.lab import Lab, Saved
 from daybreak.lab.sweeps import sweep
-from daybreak.studies import Claim, Findings, Study, StudyStatus, TrainedData
+from daybreak.studies import Claim, Findings, Study, StudyStatus, TrainedData, _runs
+from daybreak.studies.emergence import fig3, precision
 from daybreak.training import Stop
 from tests.lab.compute.sweeping import TOY
 
@@ -96,3 +97,15 @@ def test_failed_runs_are_named(tmp_path: Path) -> None:
     ):
         studies.reproduce(study, "smoke", tmp_path / "out", tmp_path / "lab", workers=1)
     assert not (tmp_path / "out" / "emergence" / "fig99" / "smoke" / "claims.json").exists()
+
+
+def test_a_figure_is_in_one_precision_on_every_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_runs, "has_bfloat16", lambda: True)
+    assert isinstance(fig3.STUDY.data, TrainedData)
+    assert isinstance(precision.STUDY.data, TrainedData)
+    here = fig3.STUDY.data.runs("laptop")
+    assert {run.precision for run in here} == {"bfloat16"}
+    monkeypatch.setattr(_runs, "has_bfloat16", lambda: False)
+    elsewhere = fig3.STUDY.data.runs("laptop")
+    assert [replace(run, precision="float32") for run in here] == elsewhere
+    assert {run.precision for run in precision.STUDY.data.runs("laptop")} == {"float32", "bfloat16"}  # what it compares

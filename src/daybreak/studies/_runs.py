@@ -1,6 +1,7 @@
 """What studies of trained networks share: runs from sweep texts, and tables of plateaus and curves."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -12,6 +13,7 @@ from daybreak.lab.sweeps import sweep
 from daybreak.measure import Law, Plateau
 from daybreak.studies._study import Scale, Table, Tables, TrainedData, select
 from daybreak.training import Run, to_json
+from daybreak.training.hardware import has_bfloat16
 
 Sweeps = Mapping[Scale, str]
 """What to train at each scale, as the text of a sweep file."""
@@ -22,7 +24,17 @@ _ROWS = 100  # evaluations that are kept of a run's curves
 
 def training(sweeps: Sweeps, tables: Callable[[list[Saved]], Tables]) -> TrainedData:
     """Measurements by the runs of a sweep text for each scale."""
-    return TrainedData(lambda scale: sweep.runs(sweeps[scale], f"{scale} scale"), tables)
+    return TrainedData(lambda scale: trainable(sweep.runs(sweeps[scale], f"{scale} scale")), tables)
+
+
+def trainable(runs: list[Run]) -> list[Run]:
+    """The runs of a figure in the precision that this machine has: all in float32 if all are in bfloat16 and it has none.
+
+    No figure mixes precisions, and plateaus are the same in both (claim R11). Runs that compare precisions are left as they are.
+    """
+    if any(run.precision == "float32" for run in runs) or has_bfloat16():
+        return runs
+    return [replace(run, precision="float32") for run in runs]
 
 
 def plateaus(saved: Sequence[Saved], settings: Sequence[str]) -> Table:
@@ -37,6 +49,7 @@ def plateaus(saved: Sequence[Saved], settings: Sequence[str]) -> Table:
     return {
         "id": np.array([x.result.id for x in kept]),
         **columns,
+        "precision": np.array([x.run.precision for x in kept]),
         "seed": np.array([x.run.seed for x in kept]),
         "plateau": np.array([x.length for x in lengths]),
         "censored": np.array([x.censored for x in lengths]),
@@ -108,11 +121,12 @@ def law(form: str, table: Table) -> Law:
 
 
 def grid_of(table: Table, *names: str) -> str:
-    """Which values were measured, with how many seeds and runs, and how many of them are censored."""
+    """Which values were measured, with how many seeds and runs, how many of them are censored, and products in bfloat16."""
     axes = ", ".join(f"{name} in {{{', '.join(f'{x:g}' for x in np.unique(table[name]))}}}" for name in names)
     count = np.unique(table["configuration"], return_counts=True)[1]
     seeds = f"{count.min()}" if count.min() == count.max() else f"{count.min()} to {count.max()}"
-    return f"{axes}; {seeds} seeds, {table['plateau'].size} runs, {int(table['censored'].sum())} censored"
+    half = ", products in bfloat16" if "bfloat16" in table.get("precision", ()) else ""
+    return f"{axes}; {seeds} seeds, {table['plateau'].size} runs, {int(table['censored'].sum())} censored{half}"
 
 
 def _settings(saved: Sequence[Saved], names: Sequence[str]) -> Table:

@@ -8,8 +8,8 @@ from typing import final
 from daybreak.errors import refuse
 
 _CALM, _MOVING = 50, 200  # steps between two probes are at least this fraction of the steps so far
-_CALM_SHARE = 0.5  # of the share: what is spent while nothing moves
-_MOVING_SHARE = 0.9  # and while something does: the rest is for the first probe, and for rows of the loss
+_CALM_SHARE = 0.4  # of the share: what is spent while nothing moves
+_MOVING_SHARE = 0.7  # and while something does: the rest is for the first probe, and for caches that probes leave cold
 _MOVED = 0.1  # relative change over the last probes that counts as moving
 _LOOK = 4  # probes over which it is looked for
 
@@ -20,7 +20,7 @@ class Spacing:
     """Decides at each step whether to probe. Time is given, in seconds, so that a test needs no clock.
 
     Args:
-        share: largest fraction of the training time that probes take.
+        share: largest fraction of the training time that watching takes.
         every: steps between probes; then the share is only reported. None: by the share.
         least: values of the curve below it are alike: noise around zero is no movement.
     """
@@ -29,7 +29,7 @@ class Spacing:
     every: int | None = None
     least: float = 0.0
     elapsed: float = 0.0  # until the last step
-    spent: float = 0.0  # on probes
+    spent: float = 0.0  # on probes, and on all else that watching does
     _next: int = 0
     _first: float = 0.0
     _at: float = 0.0  # when the last probe ended
@@ -55,19 +55,21 @@ class Spacing:
 
     def probed(self, step: int, seconds: float, value: float | None) -> None:
         """Note what a probe cost, and the value of the curve that is waited for, if it has one."""
-        if self.spent:
+        if self._first:
             self._costs.append(seconds)
-        else:
-            self._first = (
-                seconds  # sets everything up, once: it counts in `cost`, but the next probes need not wait for it
-            )
-        self.spent += seconds
-        self.elapsed += seconds
+        else:  # it sets everything up, once: it counts in `cost`, but the next probes need not wait for it
+            self._first = seconds
+        self.worked(seconds)
         self._at = self.elapsed
         if value is not None:
             self._values.append(value)
         gap = step // (_MOVING if self.moving else _CALM)
         self._next = step + (max(1, gap) if self.every is None else self.every)
+
+    def worked(self, seconds: float) -> None:
+        """Note what else a step of watching took, such as a row of the loss: later probes pay for it."""
+        self.spent += seconds
+        self.elapsed += seconds
 
     @property
     def moving(self) -> bool:
@@ -77,5 +79,5 @@ class Spacing:
 
     @property
     def cost(self) -> float:
-        """The share of the training time that probes took so far."""
+        """The share of the training time that watching took so far."""
         return self.spent / self.elapsed if self.elapsed else 0.0

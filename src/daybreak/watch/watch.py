@@ -42,7 +42,7 @@ class Watch:
         settings: plain values such as `{"context": 256, "batch": 8}`: columns of `daybreak runs list`, and of laws.
         probes: functions by name, see `daybreak.watch.probes`; by default `probes.DEFAULT`.
         every: steps between probes. By default as often as `share` allows, more often while something changes.
-        share: largest fraction of the training time that probes take.
+        share: largest fraction of the training time that watching takes.
         curve: what is waited for: a probe, or `loss`.
         level: value of it that counts as emerged; 0.3 for `induction`.
         direction: `up` if the curve rises to the level, `down` if it falls to it.
@@ -151,7 +151,7 @@ class Watch:
 
     @property
     def cost(self) -> float:
-        """The share of the training time that probes took so far."""
+        """The share of the training time that watching took so far."""
         return self._spacing.cost
 
     @property
@@ -213,23 +213,27 @@ class Watch:
             self._warn(f"watching has ended: {sentence(error)}")
 
     def _step(self, step: int, loss: Any, values: Mapping[str, Any]) -> None:
-        now = time.perf_counter()
-        since, self._clock = 0.0 if self._clock is None else now - self._clock, now
+        start = time.perf_counter()
+        since = 0.0 if self._clock is None else start - self._clock
+        self._clock = start
         if self._last is not None and step <= self._last:
             self._warn(f"a step that is not after the one before is left out, first at step {step}.")
             return
         self._last = step
         self._loss.add(loss)
-        if self._spacing.due(step, since) and self._probing:
-            _finish_on_device()  # or the probe would be charged for training that is under way
+        probing = self._spacing.due(step, since) and self._probing
+        found: dict[str, np.ndarray] = {}
+        if probing or self._loss.due(step):
+            _finish_on_device()  # or watching would be charged for training that is under way
             start = time.perf_counter()
-            found = self._probe(step)
+            found = self._probe(step) if probing else found
             self._store(found, values)
-            self._clock = time.perf_counter()
+        self._clock = time.perf_counter()
+        if probing:
             best = self._emerges.best(found[self._emerges.curve]) if self._emerges.curve in found else None
             self._spacing.probed(step, self._clock - start, best)
-        elif self._loss.due(step):
-            self._store({}, values)
+        else:
+            self._spacing.worked(self._clock - start)
 
     def _probe(self, step: int) -> dict[str, np.ndarray]:
         """What the probes say; nothing if the model cannot be probed, and then it is not tried again."""
