@@ -14,8 +14,9 @@ from daybreak.training.run import Run
 
 
 def parts(examples: int, run: Run) -> int:
-    """The number of equal parts into which examples are cut so that each fits in a CPU's cache; 1 if no cut is equal."""
-    least = -(-examples * run.task.interface.length // run.model.rows_at_once) if jax.default_backend() == "cpu" else 1
+    """The number of equal parts into which examples are cut so that each about fits in a CPU's cache; 1 if no cut is equal."""
+    rows = examples * run.task.interface.length
+    least = max(1, round(rows / run.model.rows_at_once)) if jax.default_backend() == "cpu" else 1
     return next((count for count in range(least, 2 * least) if examples % count == 0), 1)
 
 
