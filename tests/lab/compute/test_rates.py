@@ -20,6 +20,7 @@ from daybreak.training import Optimizer, Run, Schedule, Stop
 from tests.lab import made
 
 SMALL = Transformer(layers=1, heads=1, width=8, head_width=8, mlp=8)
+SMALL_CAUSAL = replace(SMALL, causal=True)
 HERE = {"command": "daybreak sweep", "seconds": 1.0}
 
 
@@ -169,6 +170,11 @@ def test_of_each_kind_one_program_is_timed_however_long_that_takes(tmp_path: Pat
     executor = _Planted(workers=1)
     assert calibrate(Rates(Lab(tmp_path / "none"), runs), runs, executor) == 2
     assert {run.precision for run in executor.jobs} == {"float32", "bfloat16"}
+
+
+def test_a_schedule_that_waits_for_its_level_is_timed_with_it(tmp_path: Path) -> None:
+    run = Run(Recall(N=4, V=16, B=2), SMALL_CAUSAL, stop=Stop(level=0.5), schedule=Schedule("budget"))
+    assert calibrate(Rates(Lab(tmp_path / "none"), [run]), [run], _Planted()) == 1
 
 
 def test_where_nothing_can_be_timed_there_is_still_an_estimate(tmp_path: Path) -> None:

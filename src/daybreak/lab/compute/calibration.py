@@ -91,7 +91,8 @@ def _sample(run: Run) -> Run:
     steps = int(min(_SECONDS * _GUESS / step_operations(run), _STEPS))
     least = math.ceil(step_operations(_every(run, 1)) / step_operations(_every(run, 10**9)))
     every = min(run.stop.every, max(steps, least))
-    return replace(run, stop=Stop(budget=max(steps // every, 1) * every, every=every, level=0.0))
+    level = run.stop.level if run.schedule.depends_on_budget else 0.0  # such a schedule needs a level
+    return replace(run, stop=Stop(budget=max(steps // every, 1) * every, every=every, level=level))
 
 
 def _every(run: Run, every: int) -> Run:
