@@ -1,5 +1,7 @@
 """How long runs take on this machine: planted rates of finished runs and of timed programs give exactly the planted times."""
 
+import subprocess
+import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -101,6 +103,61 @@ def test_what_was_timed_is_kept_for_this_machine(tmp_path: Path) -> None:
     assert rates.load() == {}
 
 
+def test_what_was_timed_on_other_processors_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Machines of a cluster may share the folder."""
+    rate = Rate(0.5, 20, rates.kind(_run()), step_operations(_run()), "timed on this machine")
+    for name, seconds in (("cpu: fast", 0.1), ("cpu: slow", 0.7)):
+        monkeypatch.setattr(rates, "processor", lambda name=name: name)
+        rates.save({"a program": replace(rate, step_seconds=seconds)})
+    assert rates.load()["a program"].step_seconds == 0.7
+    monkeypatch.setattr(rates, "processor", lambda: "cpu: fast")
+    assert rates.load()["a program"].step_seconds == 0.1
+
+
+def test_what_was_timed_on_an_accelerator_is_no_rate_of_this_processor(tmp_path: Path) -> None:
+    assert calibrate(Rates(Lab(tmp_path / "none"), [_run()]), [_run()], _Planted(on="gpu: A100")) == 0
+
+
+def test_rates_of_many_runs_count_operations_once_for_each_program(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    counted = []
+    monkeypatch.setattr(rates, "step_operations", lambda run: counted.append(run) or step_operations(run))
+    lab = _lab(tmp_path, *((_run(T=T), 0.1) for T in range(8, 18)))
+    unknown = [_run(seed, T=64) for seed in range(20)]
+    known = Rates(lab, [*(_run(T=T) for T in range(8, 18)), *unknown])
+    assert not counted
+    assert len({known.seconds(run) for run in unknown}) == 1
+    assert len(counted) <= 10 + 3 * len(unknown)
+
+
+def test_without_runs_the_lab_is_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    lab = _lab(tmp_path, (_run(), 0.1))
+    monkeypatch.delattr(Lab, "query")
+    assert Rates(lab, []).programs == []
+
+
+def test_the_driver_of_a_sweep_does_not_start_jax(tmp_path: Path) -> None:
+    """It would take the memory of a GPU, or a whole TPU, from its workers."""
+    lab = _lab(tmp_path, (_run(0), 0.1))
+    rates.save({program(_run(T=16)).name: Rate(0.5, 20, rates.kind(_run()), 1e6, "timed on this machine")})
+    driver = """
+import sys
+from jax._src import xla_bridge
+from daybreak.lab import Lab
+from daybreak.lab.compute.rates import Rates, has_rates
+from tests.lab.compute.test_rates import _run
+runs = [_run(1), _run(1, T=16), _run(1, T=32)]
+assert has_rates(lab := Lab(sys.argv[1]))
+assert all(Rates(lab, runs).seconds(run) for run in runs)
+assert not xla_bridge.backends_are_initialized()
+"""
+    root = Path(__file__).parents[3]
+    command = [sys.executable, "-c", driver, str(lab.path)]
+    done = subprocess.run(command, cwd=root, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
 def test_the_part_of_a_member_in_the_time_of_its_cohort(monkeypatch: pytest.MonkeyPatch) -> None:
     """On one core three members take a second a step in turn; when the first is done, two are left. Compiling does not count."""
     clock = iter([100.0, 130.0, 150.0])
@@ -117,8 +174,8 @@ class _Planted:
 
     memory, at_once = 1e9, 1
 
-    def __init__(self, pace: float | None = 1e-9, workers: int = 2):
-        self.pace, self.workers, self.jobs, self._events = pace, workers, [], []
+    def __init__(self, pace: float | None = 1e-9, workers: int = 2, on: str = ""):
+        self.pace, self.workers, self.on, self.jobs, self._events = pace, workers, on or device(), [], []
 
     def open(self) -> None: ...
 
@@ -134,7 +191,7 @@ class _Planted:
         self.jobs.append(run)
         if self.pace is not None:
             seconds = self.pace * step_operations(run)
-            self._events.append(Event(number, Finished(run.id, made.record(), 1.0, "here", step_seconds=seconds)))
+            self._events.append(Event(number, Finished(run.id, made.record(), 1.0, self.on, step_seconds=seconds)))
         self._events.append(Event(number, Ended(None if self.pace else "raised")))
 
     def events(self, timeout: float) -> Sequence[Event]:

@@ -13,6 +13,7 @@ from daybreak.lab.compute.cost import step_operations
 from daybreak.lab.compute.executor import Executor
 from daybreak.lab.compute.messages import Died, Ended, Finished, Job
 from daybreak.lab.compute.rates import Rate, Rates, kind, program, save
+from daybreak.lab.provenance import processor
 from daybreak.training import Run, Stop
 
 MOST = 4
@@ -44,7 +45,7 @@ def calibrate(rates: Rates, runs: Sequence[Run], executor: Executor) -> int:
     samples = [_sample(run) for run in chosen]
     measured: dict[str, list[float]] = {}
     for done in _train(samples, executor):
-        if done.step_seconds:
+        if done.step_seconds and done.device == processor():
             measured.setdefault(done.run, []).append(done.step_seconds)
     new = {}
     for run, sample in zip(chosen, samples, strict=True):
@@ -53,7 +54,8 @@ def calibrate(rates: Rates, runs: Sequence[Run], executor: Executor) -> int:
             rate = Rate(each, sample.stop.every, kind(run), step_operations(sample), "timed on this machine")
             rates.add(run, rate)
             new[program(run).name] = rate
-    save(new)
+    if new:
+        save(new)
     return len(new)
 
 
