@@ -181,22 +181,17 @@ class Sweep:
         from daybreak.lab.compute.cost import check_memory
         from daybreak.lab.compute.rates import duration
         from daybreak.lab.reading.expected import expected_steps
-        from daybreak.training import shape
 
         lab, executor = Lab(self.lab), self._executor()
         todo = lab.missing(runs, self.keep)
         check_memory(todo, executor.memory)
-        cohorts = pack(todo, executor.workers, executor.memory, executor.at_once)
+        packed = pack(todo, executor.workers, executor.memory, executor.at_once)
         rates = self._rates(lab, todo)
-        programs = len({shape(cohort.runs[0]) for cohort in cohorts})
+        timed = sorted(((c, [rates.estimate(run) for run in c.runs]) for c in packed), key=lambda x: -sum(x[1]))
+        cohorts, each = [x[0] for x in timed], [x[1] for x in timed]
         expected = expected_steps(lab, todo)
         fractions = {run.id: expected.steps.get(run.id, run.stop.budget) / run.stop.budget for run in todo}
-        cohorts.sort(key=lambda cohort: -sum(map(rates.estimate, cohort.runs)))
-        each = [[rates.estimate(run) for run in cohort.runs] for cohort in cohorts]
-        likely = [
-            [x * fractions[run.id] for x, run in zip(seconds, cohort.runs, strict=True)]
-            for seconds, cohort in zip(each, cohorts, strict=True)
-        ]
+        likely = [[x * fractions[run.id] for x, run in zip(seconds, c.runs, strict=True)] for c, seconds in timed]
         start = (_STARTING + self._compiling(rates) / min(executor.workers, len(cohorts))) if todo else 0.0
         crowded = self._crowded(executor.workers)
         data = {
@@ -213,7 +208,7 @@ class Sweep:
                 }
                 for c, seconds, settings in zip(cohorts, each, _settings(cohorts), strict=True)
             ],
-            "programs": programs,
+            "programs": len(rates.programs),
             "seconds_expected": crowded * duration(likely, executor.workers, executor.at_once) + start,
             "expected_by": expected.source,
             "seconds_at_most": crowded * duration(each, executor.workers, executor.at_once) + start,
@@ -224,14 +219,14 @@ class Sweep:
         return Answer(data, lambda console: _show_plan(console, data))
 
     def _rates(self, lab: "Lab", runs: "list[Run]") -> "Rates":
-        """The rates of this machine, measured where that is needed: of the processes that a sweep would start here."""
+        """The rates of a core of this machine, measured where that is needed."""
         from daybreak.lab.compute.calibration import calibrate
         from daybreak.lab.compute.local import LocalExecutor
         from daybreak.lab.compute.rates import Rates
 
         rates = Rates(lab, runs)
         with watching(TIMING):
-            calibrate(rates, runs, LocalExecutor(None, self.threads))
+            calibrate(rates, runs, LocalExecutor())
         return rates
 
     def _compiling(self, rates: "Rates") -> float:

@@ -169,6 +169,17 @@ def test_the_part_of_a_member_in_the_time_of_its_cohort(monkeypatch: pytest.Monk
     assert [pace.step_seconds(i) for i in range(3)] == [1.0, 1.0, 1.0]
 
 
+def test_a_member_with_several_cores_says_nothing_of_one_core(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two members on two cores count; when one is done, the other uses both."""
+    clock = iter([0.0, 20.0, 26.0])
+    monkeypatch.setattr(work, "time", SimpleNamespace(monotonic=lambda: next(clock)))
+    monkeypatch.setattr(work, "at_once", lambda: 2)
+    pace = work._Pace()
+    for steps in ([0, 0], [10, 10], [10, 20]):
+        pace.see(steps)
+    assert [pace.step_seconds(i) for i in range(2)] == [2.0, 2.0]
+
+
 class _Planted:
     """An executor whose steps last a planted time for each operation, or whose workers raise."""
 

@@ -250,7 +250,7 @@ def _stored() -> dict[str, Any]:
 
 
 def _read(stored: dict[str, Any]) -> Rate:
-    return Rate(**stored | {"kind": tuple(stored["kind"])})
+    return Rate(kind=tuple(stored.pop("kind")), **stored)
 
 
 def save(rates: Mapping[str, Rate]) -> None:
