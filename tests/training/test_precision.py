@@ -77,7 +77,7 @@ def test_hardware_without_bfloat16_is_refused_in_one_sentence(monkeypatch: pytes
     about.unlink()
     assert not hardware.has_bfloat16(), "not known of other systems"
     with pytest.raises(
-        RequestError, match="not allowed on this machine: its CPU does not multiply bfloat16"
+        RequestError, match="not allowed on this machine: its CPU is not known to multiply bfloat16"
     ) as refused:
         train([HALF])
     assert str(refused.value).count("\n") == 0

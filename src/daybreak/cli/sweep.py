@@ -124,6 +124,15 @@ class Sweep:
         if self.executor == "slurm" and self.gpus % 1:
             raise RequestError(f"gpus = {self.gpus:g} is not allowed: a job of Slurm has whole GPUs.")
 
+    def _missing(self, runs: "list[Run]", lab: "Lab") -> "list[Run]":
+        """The runs to train. Those that this machine is to train and cannot are refused before anything starts."""
+        from daybreak.training.hardware import check_hardware
+
+        todo = lab.missing(runs, self.keep)
+        if self.executor == "local":
+            check_hardware(todo)
+        return todo
+
     def _executor(self) -> "Executor":
         if self.executor == "ray":
             from daybreak.lab.compute.ray import RayExecutor
@@ -148,7 +157,7 @@ class Sweep:
         rules = Rules(self.retries, self.patience, self.checkpoint)
         command = shlex.join(["daybreak", *sys.argv[1:]])
         expected = expected_steps(lab, runs)
-        rates = Rates(lab, lab.missing(runs, self.keep))
+        rates = Rates(lab, self._missing(runs, lab))
         with watching(source=expected.source) as on_change:
             state = train_missing(
                 runs,
@@ -183,7 +192,7 @@ class Sweep:
         from daybreak.lab.reading.expected import expected_steps
 
         lab, executor = Lab(self.lab), self._executor()
-        todo = lab.missing(runs, self.keep)
+        todo = self._missing(runs, lab)
         check_memory(todo, executor.memory)
         packed = pack(todo, executor.workers, executor.memory, executor.at_once)
         rates = self._rates(lab, todo)
