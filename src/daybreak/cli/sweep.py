@@ -23,7 +23,7 @@ from daybreak.cli._answer import (
     table,
 )
 from daybreak.cli._lab import FolderPath
-from daybreak.cli._watch import TIMING, clock, how_long, watching
+from daybreak.cli._watch import clock, how_long, measured_rates, watching
 from daybreak.cli.examples import check_example
 from daybreak.errors import RequestError, format_number
 
@@ -195,7 +195,7 @@ class Sweep:
         todo = self._missing(runs, lab)
         check_memory(todo, executor.memory)
         packed = pack(todo, executor.workers, executor.memory, executor.at_once)
-        rates = self._rates(lab, todo)
+        rates = measured_rates(lab, todo)
         timed = sorted(((c, [rates.estimate(run) for run in c.runs]) for c in packed), key=lambda x: -sum(x[1]))
         cohorts, each = [x[0] for x in timed], [x[1] for x in timed]
         expected = expected_steps(lab, todo)
@@ -226,17 +226,6 @@ class Sweep:
             "rates_by": _counts(rates.source(run) for run in rates.programs),
         }
         return Answer(data, lambda console: _show_plan(console, data))
-
-    def _rates(self, lab: "Lab", runs: "list[Run]") -> "Rates":
-        """The rates of a core of this machine, measured where that is needed."""
-        from daybreak.lab.compute.calibration import calibrate
-        from daybreak.lab.compute.local import LocalExecutor
-        from daybreak.lab.compute.rates import Rates
-
-        rates = Rates(lab, runs)
-        with watching(TIMING):
-            calibrate(rates, runs, LocalExecutor())
-        return rates
 
     def _compiling(self, rates: "Rates") -> float:
         """Seconds to compile the programs of runs that were not compiled on this machine before."""

@@ -10,10 +10,8 @@ from typing import Any
 
 import daybreak
 
-PROVENANCE = (
-    *("daybreak", "commit", "jax", "jaxlib", "python", "device", "command", "time", "seconds", "from_run"),
-    "step_seconds",
-)
+_ALWAYS = ("daybreak", "commit", "jax", "jaxlib", "python", "device", "command", "time", "seconds")
+PROVENANCE = (*_ALWAYS, "from_run", "step_seconds")
 
 
 @cache

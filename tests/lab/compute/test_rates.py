@@ -55,6 +55,7 @@ def test_the_median_of_finished_runs_of_the_same_program(tmp_path: Path) -> None
     known = Rates(lab, [_run(9)])
     assert known.known(_run(9)) == known.seconds(_run(9)) == known.estimate(_run(9)) == pytest.approx(1_000 * 0.2)
     assert known.source(_run(9)) == "runs in the lab"
+    assert known.is_compiled(_run(9))
     assert known.known(_run(9, T=32)) is None
 
 

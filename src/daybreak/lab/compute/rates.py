@@ -117,8 +117,8 @@ class Rates:
         return list(self._programs.values())
 
     def is_compiled(self, run: Run) -> bool:
-        """Whether its program was timed on this machine, and so compiled and kept."""
-        return program(run).name in self._timed
+        """Whether its program was trained or timed on such a processor, and so compiled and kept."""
+        return program(run) in self._rates
 
     def add(self, run: Run, rate: Rate) -> None:
         """A rate that was measured now."""
