@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, final
 
 from daybreak._machine import cores
+from daybreak.lab.provenance import processor
 
 FOLDER = Path(__file__).parent.parent / "results" / "benchmarks"
 _VERSIONS = ("daybreak", "jax", "numpy", "scipy", "torch")
@@ -23,20 +24,13 @@ _VERSIONS = ("daybreak", "jax", "numpy", "scipy", "torch")
 def machine() -> dict[str, Any]:
     """Processor, cores, system, versions, date, and the load of the last minute."""
     return {
-        "cpu": _processor(),
+        "cpu": processor().removeprefix("cpu: "),
         "cores": len(cores()),
         "system": f"{platform.system()} {platform.machine()}",
         "versions": {"python": platform.python_version()} | {name: x for name in _VERSIONS if (x := _version(name))},
         "date": datetime.now(UTC).date().isoformat(),
         "load": round(os.getloadavg()[0], 2),
     }
-
-
-def _processor() -> str:
-    information = Path("/proc/cpuinfo")
-    lines = information.read_text().splitlines() if information.exists() else []
-    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
-    return names[0] if names else platform.processor() or "unknown"
 
 
 def _version(name: str) -> str | None:

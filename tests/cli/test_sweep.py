@@ -40,6 +40,17 @@ def test_a_dry_run_plans_and_writes_nothing(capsys) -> None:
     assert sorted(Path().iterdir()) == before
 
 
+@pytest.mark.parametrize("option", ["--dry-run", "--json"])
+def test_a_precision_that_this_machine_lacks_is_refused_before_anything_starts(
+    capsys, monkeypatch: pytest.MonkeyPatch, option: str
+) -> None:
+    monkeypatch.setattr("daybreak.training.hardware.has_bfloat16", lambda: False)
+    Path("half.toml").write_text('preset = "paper-a-regression"\nprecision = "bfloat16"\n')
+    assert main(["sweep", "half.toml", option]) == 2
+    assert "its CPU is not known to multiply bfloat16" in capsys.readouterr().err
+    assert not Path("lab").exists()
+
+
 def test_a_dry_run_states_the_time_that_the_labs_runs_took(capsys, monkeypatch: pytest.MonkeyPatch) -> None:
     """With a planted second for each step: 12 runs of 120 steps are left, for two workers."""
     monkeypatch.setenv("JAX_COMPILATION_CACHE_DIR", str(Path("programs").absolute()))

@@ -17,6 +17,7 @@ from daybreak.lab import Lab, index, result
 from daybreak.lab._files import sha256
 from daybreak.lab.index import SHARED
 from daybreak.lab.query import select
+from daybreak.lab.reading.expected import expected_steps
 from daybreak.models import MODELS
 from daybreak.tasks import TASKS, SingleLocation
 from daybreak.training import Optimizer, Run, Stop, canonical
@@ -261,3 +262,11 @@ def test_a_run_with_a_number_of_more_than_64_bits_does_not_hide_the_others(lab: 
     assert table.num_rows == 4
     assert "99999999999999999999" in table["seed"].to_pylist()
     assert len(lab.results()) == 4
+
+
+def test_a_precision_of_a_newer_version_is_text(lab: Lab) -> None:
+    lab.save(made.run(), made.record(), **made.SOURCE)
+    newer = json.loads(canonical(made.run(1))) | {"precision": {"weights": "float32", "factors": "fp8"}}
+    made.store(lab, newer, made.record().curves)
+    assert set(lab.query()["precision"].to_pylist()) == {"float32", '{"factors": "fp8", "weights": "float32"}'}
+    assert expected_steps(lab, [made.run(2)]).source == "runs of this kind in the lab"

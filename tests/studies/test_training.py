@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from daybreak import measure, pictures, studies
-from daybreak.errors import WorkError
+from daybreak.errors import RequestError, WorkError
 from daybreak.lab import Lab, Saved
 from daybreak.lab.sweeps import sweep
 from daybreak.studies import Claim, Findings, Study, StudyStatus, TrainedData, _runs
@@ -97,6 +97,15 @@ def test_failed_runs_are_named(tmp_path: Path) -> None:
     ):
         studies.reproduce(study, "smoke", tmp_path / "out", tmp_path / "lab", workers=1)
     assert not (tmp_path / "out" / "emergence" / "fig99" / "smoke" / "claims.json").exists()
+
+
+def test_a_precision_that_this_machine_lacks_is_refused_before_anything_is_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("daybreak.training.hardware.has_bfloat16", lambda: False)
+    with pytest.raises(RequestError, match="not known to multiply bfloat16"):
+        studies.reproduce(precision.STUDY, "smoke", tmp_path / "out", tmp_path / "lab", workers=1)
+    assert not list(tmp_path.iterdir())
 
 
 def test_a_figure_is_in_one_precision_on_every_machine(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,6 +1,7 @@
 """The precision of a run: a part of its identity, refused where it cannot be had, and without effect on how a run is resumed."""
 
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 
 import jax
@@ -50,9 +51,10 @@ def test_training_is_near_that_in_float32_but_not_equal() -> None:
 @needs_bfloat16
 def test_a_run_in_bfloat16_goes_on_to_the_same_bits() -> None:
     (whole,) = train([HALF])
-    first, second, *_ = evaluations([HALF])
-    del first
-    (resumed,) = train([HALF], {HALF.id: second.checkpoint(0)})
+    half_way = next(islice(evaluations([HALF]), 1, None)).checkpoint(0)
+    again = [progress.steps for progress in evaluations([HALF], {HALF.id: half_way})]
+    assert again == [[40], [60]], "it is trained again from the checkpoint on"
+    (resumed,) = train([HALF], {HALF.id: half_way})
     assert (resumed.curves["clean_loss"] == whole.curves["clean_loss"]).all()
 
 
@@ -77,7 +79,7 @@ def test_hardware_without_bfloat16_is_refused_in_one_sentence(monkeypatch: pytes
     about.unlink()
     assert not hardware.has_bfloat16(), "not known of other systems"
     with pytest.raises(
-        RequestError, match="not allowed on this machine: its CPU does not multiply bfloat16"
+        RequestError, match="not allowed on this machine: its CPU is not known to multiply bfloat16"
     ) as refused:
         train([HALF])
     assert str(refused.value).count("\n") == 0

@@ -1,7 +1,7 @@
 """What is shown while runs are trained: how many are done, how they ended, and what each worker trains."""
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -13,12 +13,12 @@ from rich.table import Table
 from rich.text import Text
 
 if TYPE_CHECKING:
+    from daybreak.lab import Lab
     from daybreak.lab.compute.messages import RunStatus
+    from daybreak.lab.compute.rates import Rates
     from daybreak.lab.compute.state import Assignment, State
     from daybreak.training import Run
 
-TIMING = "timing a few programs on this machine"
-"""What is shown while rates are measured."""
 _MEMBERS = 12  # runs under way that are shown one by one
 
 
@@ -38,6 +38,18 @@ def watching(title: str = "", source: str = "", every: float = 60.0) -> Iterator
     head = (Spinner("dots", title),) if title else ()
     with Live(Group(*head), console=console, refresh_per_second=4, transient=True) as live:
         yield lambda state: live.update(Group(*head, view(state, source)))
+
+
+def measured_rates(lab: "Lab", runs: "Sequence[Run]") -> "Rates":
+    """The rates of a core of this machine, measured where that is needed; says so meanwhile."""
+    from daybreak.lab.compute.calibration import calibrate
+    from daybreak.lab.compute.local import LocalExecutor
+    from daybreak.lab.compute.rates import Rates
+
+    rates = Rates(lab, runs)
+    with watching("timing a few programs on this machine"):
+        calibrate(rates, runs, LocalExecutor())
+    return rates
 
 
 def _log(console: Console, title: str, source: str, every: float) -> Callable[[Any], None]:

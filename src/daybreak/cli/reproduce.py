@@ -11,14 +11,13 @@ from rich.console import Console
 from daybreak.cli._answer import MOST_WORKERS, Answer, Json, WholeNumber, check_new_folder, check_number, table
 from daybreak.cli._confirm import confirmed
 from daybreak.cli._lab import FolderPath
-from daybreak.cli._watch import TIMING, clock, how_long, watching
+from daybreak.cli._watch import clock, how_long, measured_rates, watching
 from daybreak.errors import RequestError
 
 if TYPE_CHECKING:
     from rich.table import Table
 
     from daybreak.lab import Lab
-    from daybreak.lab.compute.rates import Rates
     from daybreak.studies import Reproduction, Scale, Study, StudyCost, StudyStatus
     from daybreak.studies._study import Verdict
     from daybreak.training import Run
@@ -149,7 +148,7 @@ class Reproduce:
         todo = list({run.id: run for runs in self._missing(chosen, lab) for run in runs}.values())
         if todo:
             operations = sum(cost(run).operations for run in todo)
-            estimate = cost_of(todo, lab, self._timed(todo, lab).estimate)
+            estimate = cost_of(todo, lab, measured_rates(lab, todo).estimate)
             assert estimate is not None  # noqa: S101
             duration = how_long(
                 estimate.seconds_expected if estimate.expected_by else None,
@@ -166,17 +165,6 @@ class Reproduce:
         from daybreak import studies
 
         return [studies.missing(study, self.scale, lab) for study in chosen]
-
-    def _timed(self, runs: "list[Run]", lab: "Lab") -> "Rates":
-        """The rates of this machine, measured where that is needed."""
-        from daybreak.lab.compute.calibration import calibrate
-        from daybreak.lab.compute.local import LocalExecutor
-        from daybreak.lab.compute.rates import Rates
-
-        rates = Rates(lab, runs)
-        with watching(TIMING):
-            calibrate(rates, runs, LocalExecutor())
-        return rates
 
     def _listing(self) -> Answer:
         """All figures, with costs as far as rates are known; those that are named, with costs from rates that are measured now."""
@@ -225,7 +213,7 @@ class Reproduce:
             return [None for _ in chosen]
         left = self._missing(chosen, lab)
         todo = [run for runs in left for run in runs]
-        seconds = self._timed(todo, lab).seconds if self.names else Rates(lab, todo).known
+        seconds = measured_rates(lab, todo).seconds if self.names else Rates(lab, todo).known
         return [studies.cost_of(runs, lab, seconds) if runs else None for runs in left]
 
     def _show_list(self, console: Console, listed: "Table") -> None:

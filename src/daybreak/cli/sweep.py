@@ -23,7 +23,7 @@ from daybreak.cli._answer import (
     table,
 )
 from daybreak.cli._lab import FolderPath
-from daybreak.cli._watch import TIMING, clock, how_long, watching
+from daybreak.cli._watch import clock, how_long, measured_rates, watching
 from daybreak.cli.examples import check_example
 from daybreak.errors import RequestError, format_number
 
@@ -124,6 +124,15 @@ class Sweep:
         if self.executor == "slurm" and self.gpus % 1:
             raise RequestError(f"gpus = {self.gpus:g} is not allowed: a job of Slurm has whole GPUs.")
 
+    def _missing(self, runs: "list[Run]", lab: "Lab") -> "list[Run]":
+        """The runs to train. Those that this machine is to train and cannot are refused before anything starts."""
+        from daybreak.training.hardware import check_hardware
+
+        todo = lab.missing(runs, self.keep)
+        if self.executor == "local":
+            check_hardware(todo)
+        return todo
+
     def _executor(self) -> "Executor":
         if self.executor == "ray":
             from daybreak.lab.compute.ray import RayExecutor
@@ -148,7 +157,7 @@ class Sweep:
         rules = Rules(self.retries, self.patience, self.checkpoint)
         command = shlex.join(["daybreak", *sys.argv[1:]])
         expected = expected_steps(lab, runs)
-        rates = Rates(lab, lab.missing(runs, self.keep))
+        rates = Rates(lab, self._missing(runs, lab))
         with watching(source=expected.source) as on_change:
             state = train_missing(
                 runs,
@@ -181,22 +190,17 @@ class Sweep:
         from daybreak.lab.compute.cost import check_memory
         from daybreak.lab.compute.rates import duration
         from daybreak.lab.reading.expected import expected_steps
-        from daybreak.training import shape
 
         lab, executor = Lab(self.lab), self._executor()
-        todo = lab.missing(runs, self.keep)
+        todo = self._missing(runs, lab)
         check_memory(todo, executor.memory)
-        cohorts = pack(todo, executor.workers, executor.memory, executor.at_once)
-        rates = self._rates(lab, todo)
-        programs = len({shape(cohort.runs[0]) for cohort in cohorts})
+        packed = pack(todo, executor.workers, executor.memory, executor.at_once)
+        rates = measured_rates(lab, todo)
+        timed = sorted(((c, [rates.estimate(run) for run in c.runs]) for c in packed), key=lambda x: -sum(x[1]))
+        cohorts, each = [x[0] for x in timed], [x[1] for x in timed]
         expected = expected_steps(lab, todo)
         fractions = {run.id: expected.steps.get(run.id, run.stop.budget) / run.stop.budget for run in todo}
-        cohorts.sort(key=lambda cohort: -sum(map(rates.estimate, cohort.runs)))
-        each = [[rates.estimate(run) for run in cohort.runs] for cohort in cohorts]
-        likely = [
-            [x * fractions[run.id] for x, run in zip(seconds, cohort.runs, strict=True)]
-            for seconds, cohort in zip(each, cohorts, strict=True)
-        ]
+        likely = [[x * fractions[run.id] for x, run in zip(seconds, c.runs, strict=True)] for c, seconds in timed]
         start = (_STARTING + self._compiling(rates) / min(executor.workers, len(cohorts))) if todo else 0.0
         crowded = self._crowded(executor.workers)
         data = {
@@ -213,7 +217,7 @@ class Sweep:
                 }
                 for c, seconds, settings in zip(cohorts, each, _settings(cohorts), strict=True)
             ],
-            "programs": programs,
+            "programs": len(rates.programs),
             "seconds_expected": crowded * duration(likely, executor.workers, executor.at_once) + start,
             "expected_by": expected.source,
             "seconds_at_most": crowded * duration(each, executor.workers, executor.at_once) + start,
@@ -222,17 +226,6 @@ class Sweep:
             "rates_by": _counts(rates.source(run) for run in rates.programs),
         }
         return Answer(data, lambda console: _show_plan(console, data))
-
-    def _rates(self, lab: "Lab", runs: "list[Run]") -> "Rates":
-        """The rates of this machine, measured where that is needed: of the processes that a sweep would start here."""
-        from daybreak.lab.compute.calibration import calibrate
-        from daybreak.lab.compute.local import LocalExecutor
-        from daybreak.lab.compute.rates import Rates
-
-        rates = Rates(lab, runs)
-        with watching(TIMING):
-            calibrate(rates, runs, LocalExecutor(None, self.threads))
-        return rates
 
     def _compiling(self, rates: "Rates") -> float:
         """Seconds to compile the programs of runs that were not compiled on this machine before."""

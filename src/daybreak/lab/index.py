@@ -79,7 +79,8 @@ def settings(run: dict[str, Any]) -> dict[str, Any]:
     if is_observed(run):
         return _observed(run[OBSERVED], run.get("settings", {}))
     flat: dict[str, Any] = {part: run.get(part, {}).get("name", "unknown") for part in ("task", "model", "optimizer")}
-    flat |= {"schedule": run.get("schedule", {}).get("name", "constant"), "precision": run.get("precision", "float32")}
+    flat["schedule"] = run.get("schedule", {}).get("name", "constant")
+    flat["precision"] = _cell(run.get("precision", "float32"))
     for part in _PARTS:
         for name, value in run.get(part, {}).items():
             if name != "name":
@@ -140,18 +141,8 @@ def _built_in(part: str) -> frozenset[str]:
 @cache
 def _taken() -> frozenset[str]:
     """Columns that have a meaning, in lower case: SQL does not tell it from upper case."""
-    columns = {
-        "id",
-        "seed",
-        "batch",
-        "evaluation",
-        "precision",
-        "configuration",
-        *_PARTS,
-        *_MEASURED,
-        *PROVENANCE,
-        _STAMP,
-    }
+    columns = {"id", "seed", "batch", "evaluation", "precision", "configuration"}
+    columns |= {*_PARTS, *_MEASURED, *PROVENANCE, _STAMP}
     return frozenset(name.lower() for name in columns.union(*map(_built_in, _PARTS)))
 
 

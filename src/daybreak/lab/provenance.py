@@ -10,10 +10,8 @@ from typing import Any
 
 import daybreak
 
-PROVENANCE = (
-    *("daybreak", "commit", "jax", "jaxlib", "python", "device", "command", "time", "seconds", "from_run"),
-    "step_seconds",
-)
+_ALWAYS = ("daybreak", "commit", "jax", "jaxlib", "python", "device", "command", "time", "seconds")
+PROVENANCE = (*_ALWAYS, "from_run", "step_seconds")
 
 
 @cache
@@ -27,15 +25,16 @@ def device() -> str:
     import jax
 
     first = jax.devices()[0]
-    return f"{first.platform}: {_processor() if first.platform == 'cpu' else first.device_kind}"
+    return processor() if first.platform == "cpu" else f"{first.platform}: {first.device_kind}"
 
 
-def _processor() -> str:
-    """The name of the processor, where the system has one: JAX calls each of them `cpu`."""
+@cache
+def processor() -> str:
+    """The device of a process that computes on the CPU, with the processor's name: JAX calls each of them `cpu`. Does not start JAX."""
     about = Path("/proc/cpuinfo")
     lines = about.read_text(encoding="utf-8").splitlines() if about.is_file() else []
     names = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
-    return next(names, "") or platform.processor() or platform.machine()
+    return f"cpu: {next(names, '') or platform.processor() or platform.machine()}"
 
 
 def provenance(

@@ -46,9 +46,8 @@ class Model(eqx.Module, Generic[Parameters]):
         (3, 1, 2)
     """
 
-    precisions: ClassVar[tuple[Precision, ...]] = (
-        "float32",
-    )  # that its products can have: those of `models.product` have both
+    # That its products can have: those of `models.product` have both.
+    precisions: ClassVar[tuple[Precision, ...]] = ("float32",)
     rows_at_once: ClassVar[int] = 1 << 13  # positions that a CPU computes together: limits memory, and fits the cache
 
     def check(self, interface: Interface) -> None:

@@ -23,6 +23,8 @@ from daybreak.lab.compute.state import State
 from daybreak.studies import tables
 from daybreak.studies._study import Findings, Scale, Study, Tables, TrainedData
 from daybreak.studies.results import CLAIMS, SCHEMA, read
+from daybreak.studies.status import missing
+from daybreak.training.hardware import check_hardware
 
 _NAMED = 3  # failed runs named in a message
 
@@ -78,11 +80,13 @@ def reproduce(
         on_change: called with the state of the training whenever it changes.
 
     Raises:
+        RequestError: if a file is in the way, the lab is none, or this machine lacks the precision of a run.
         WorkError: if runs failed; the sentence names them.
     """
     folder = _folder(study, scale, out)
     if isinstance(study.data, TrainedData):
         check_lab(lab)  # before anything is written
+        check_hardware(missing(study, scale, Lab(lab)))
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except (FileExistsError, NotADirectoryError):

@@ -27,8 +27,8 @@ def check_hardware(runs: Iterable[Run]) -> None:
     """
     if any(run.precision == "bfloat16" for run in runs) and not has_bfloat16():
         raise RequestError(
-            f"precision = 'bfloat16' is not allowed on this machine: its {jax.default_backend().upper()} does not multiply bfloat16 "
-            "numbers, so it would be slower than float32. Leave the option out."
+            f"precision = 'bfloat16' is not allowed on this machine: its {jax.default_backend().upper()} is not known to "
+            "multiply bfloat16 numbers, and without that they are slower than float32. Leave the setting out."
         )
 
 

@@ -1,5 +1,7 @@
 """How long runs take on this machine: planted rates of finished runs and of timed programs give exactly the planted times."""
 
+import subprocess
+import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -20,6 +22,7 @@ from daybreak.training import Optimizer, Run, Schedule, Stop
 from tests.lab import made
 
 SMALL = Transformer(layers=1, heads=1, width=8, head_width=8, mlp=8)
+SMALL_CAUSAL = replace(SMALL, causal=True)
 HERE = {"command": "daybreak sweep", "seconds": 1.0}
 
 
@@ -52,6 +55,7 @@ def test_the_median_of_finished_runs_of_the_same_program(tmp_path: Path) -> None
     known = Rates(lab, [_run(9)])
     assert known.known(_run(9)) == known.seconds(_run(9)) == known.estimate(_run(9)) == pytest.approx(1_000 * 0.2)
     assert known.source(_run(9)) == "runs in the lab"
+    assert known.is_compiled(_run(9))
     assert known.known(_run(9, T=32)) is None
 
 
@@ -100,6 +104,61 @@ def test_what_was_timed_is_kept_for_this_machine(tmp_path: Path) -> None:
     assert rates.load() == {}
 
 
+def test_what_was_timed_on_other_processors_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Machines of a cluster may share the folder."""
+    rate = Rate(0.5, 20, rates.kind(_run()), step_operations(_run()), "timed on this machine")
+    for name, seconds in (("cpu: fast", 0.1), ("cpu: slow", 0.7)):
+        monkeypatch.setattr(rates, "processor", lambda name=name: name)
+        rates.save({"a program": replace(rate, step_seconds=seconds)})
+    assert rates.load()["a program"].step_seconds == 0.7
+    monkeypatch.setattr(rates, "processor", lambda: "cpu: fast")
+    assert rates.load()["a program"].step_seconds == 0.1
+
+
+def test_what_was_timed_on_an_accelerator_is_no_rate_of_this_processor(tmp_path: Path) -> None:
+    assert calibrate(Rates(Lab(tmp_path / "none"), [_run()]), [_run()], _Planted(on="gpu: A100")) == 0
+
+
+def test_rates_of_many_runs_count_operations_once_for_each_program(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    counted = []
+    monkeypatch.setattr(rates, "step_operations", lambda run: counted.append(run) or step_operations(run))
+    lab = _lab(tmp_path, *((_run(T=T), 0.1) for T in range(8, 18)))
+    unknown = [_run(seed, T=64) for seed in range(20)]
+    known = Rates(lab, [*(_run(T=T) for T in range(8, 18)), *unknown])
+    assert not counted
+    assert len({known.seconds(run) for run in unknown}) == 1
+    assert len(counted) <= 10 + 3 * len(unknown)
+
+
+def test_without_runs_the_lab_is_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    lab = _lab(tmp_path, (_run(), 0.1))
+    monkeypatch.delattr(Lab, "query")
+    assert Rates(lab, []).programs == []
+
+
+def test_the_driver_of_a_sweep_does_not_start_jax(tmp_path: Path) -> None:
+    """It would take the memory of a GPU, or a whole TPU, from its workers."""
+    lab = _lab(tmp_path, (_run(0), 0.1))
+    rates.save({program(_run(T=16)).name: Rate(0.5, 20, rates.kind(_run()), 1e6, "timed on this machine")})
+    driver = """
+import sys
+from jax._src import xla_bridge
+from daybreak.lab import Lab
+from daybreak.lab.compute.rates import Rates, has_rates
+from tests.lab.compute.test_rates import _run
+runs = [_run(1), _run(1, T=16), _run(1, T=32)]
+assert has_rates(lab := Lab(sys.argv[1]))
+assert all(Rates(lab, runs).seconds(run) for run in runs)
+assert not xla_bridge.backends_are_initialized()
+"""
+    root = Path(__file__).parents[3]
+    command = [sys.executable, "-c", driver, str(lab.path)]
+    done = subprocess.run(command, cwd=root, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
 def test_the_part_of_a_member_in_the_time_of_its_cohort(monkeypatch: pytest.MonkeyPatch) -> None:
     """On one core three members take a second a step in turn; when the first is done, two are left. Compiling does not count."""
     clock = iter([100.0, 130.0, 150.0])
@@ -111,13 +170,24 @@ def test_the_part_of_a_member_in_the_time_of_its_cohort(monkeypatch: pytest.Monk
     assert [pace.step_seconds(i) for i in range(3)] == [1.0, 1.0, 1.0]
 
 
+def test_a_member_with_several_cores_says_nothing_of_one_core(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two members on two cores count; when one is done, the other uses both."""
+    clock = iter([0.0, 20.0, 26.0])
+    monkeypatch.setattr(work, "time", SimpleNamespace(monotonic=lambda: next(clock)))
+    monkeypatch.setattr(work, "at_once", lambda: 2)
+    pace = work._Pace()
+    for steps in ([0, 0], [10, 10], [10, 20]):
+        pace.see(steps)
+    assert [pace.step_seconds(i) for i in range(2)] == [2.0, 2.0]
+
+
 class _Planted:
     """An executor whose steps last a planted time for each operation, or whose workers raise."""
 
     memory, at_once = 1e9, 1
 
-    def __init__(self, pace: float | None = 1e-9, workers: int = 2):
-        self.pace, self.workers, self.jobs, self._events = pace, workers, [], []
+    def __init__(self, pace: float | None = 1e-9, workers: int = 2, on: str = ""):
+        self.pace, self.workers, self.on, self.jobs, self._events = pace, workers, on or device(), [], []
 
     def open(self) -> None: ...
 
@@ -133,7 +203,7 @@ class _Planted:
         self.jobs.append(run)
         if self.pace is not None:
             seconds = self.pace * step_operations(run)
-            self._events.append(Event(number, Finished(run.id, made.record(), 1.0, "here", step_seconds=seconds)))
+            self._events.append(Event(number, Finished(run.id, made.record(), 1.0, self.on, step_seconds=seconds)))
         self._events.append(Event(number, Ended(None if self.pace else "raised")))
 
     def events(self, timeout: float) -> Sequence[Event]:
@@ -169,6 +239,11 @@ def test_of_each_kind_one_program_is_timed_however_long_that_takes(tmp_path: Pat
     executor = _Planted(workers=1)
     assert calibrate(Rates(Lab(tmp_path / "none"), runs), runs, executor) == 2
     assert {run.precision for run in executor.jobs} == {"float32", "bfloat16"}
+
+
+def test_a_schedule_that_waits_for_its_level_is_timed_with_it(tmp_path: Path) -> None:
+    run = Run(Recall(N=4, V=16, B=2), SMALL_CAUSAL, stop=Stop(level=0.5), schedule=Schedule("budget"))
+    assert calibrate(Rates(Lab(tmp_path / "none"), [run]), [run], _Planted()) == 1
 
 
 def test_where_nothing_can_be_timed_there_is_still_an_estimate(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from daybreak.lab.compute.cost import step_operations
 from daybreak.lab.compute.executor import Executor
 from daybreak.lab.compute.messages import Died, Ended, Finished, Job
 from daybreak.lab.compute.rates import Rate, Rates, kind, program, save
+from daybreak.lab.provenance import processor
 from daybreak.training import Run, Stop
 
 MOST = 4
@@ -44,7 +45,7 @@ def calibrate(rates: Rates, runs: Sequence[Run], executor: Executor) -> int:
     samples = [_sample(run) for run in chosen]
     measured: dict[str, list[float]] = {}
     for done in _train(samples, executor):
-        if done.step_seconds:
+        if done.step_seconds and done.device == processor():
             measured.setdefault(done.run, []).append(done.step_seconds)
     new = {}
     for run, sample in zip(chosen, samples, strict=True):
@@ -53,7 +54,8 @@ def calibrate(rates: Rates, runs: Sequence[Run], executor: Executor) -> int:
             rate = Rate(each, sample.stop.every, kind(run), step_operations(sample), "timed on this machine")
             rates.add(run, rate)
             new[program(run).name] = rate
-    save(new)
+    if new:
+        save(new)
     return len(new)
 
 
@@ -91,7 +93,8 @@ def _sample(run: Run) -> Run:
     steps = int(min(_SECONDS * _GUESS / step_operations(run), _STEPS))
     least = math.ceil(step_operations(_every(run, 1)) / step_operations(_every(run, 10**9)))
     every = min(run.stop.every, max(steps, least))
-    return replace(run, stop=Stop(budget=max(steps // every, 1) * every, every=every, level=0.0))
+    level = run.stop.level if run.schedule.depends_on_budget else 0.0  # such a schedule needs a level
+    return replace(run, stop=Stop(budget=max(steps // every, 1) * every, every=every, level=level))
 
 
 def _every(run: Run, every: int) -> Run:

@@ -83,9 +83,8 @@ class Finished:
     device: str
     kept: Mapping[Keep, bytes] = field(default_factory=dict)  # files that were asked for
     state: bytes | None = None  # its end, if a run with a larger budget can go on from it
-    step_seconds: float | None = (
-        None  # of a step with its part of the evaluations, on one core; None if too short to tell
-    )
+    # Of a step with its part of the evaluations, on one core; None if too short to tell.
+    step_seconds: float | None = None
 
 
 @final

@@ -24,7 +24,7 @@ from daybreak._machine import cores
 from daybreak.lab import index
 from daybreak.lab.compute.cost import machine_speed, step_operations
 from daybreak.lab.compute.programs import program_cache
-from daybreak.lab.provenance import device
+from daybreak.lab.provenance import processor
 from daybreak.lab.store import Lab
 from daybreak.training import Run, Stop, shape, to_json
 from daybreak.training.run import without_stop
@@ -72,7 +72,7 @@ class Rates:
     """The rates of the programs of some runs, as far as they are known on this machine. Nothing is computed.
 
     Args:
-        lab: whose finished runs are used first, if they were trained on a device of the same name.
+        lab: whose finished runs are used first, if they were trained on a processor of the same name.
         runs: whose duration is asked for.
     """
 
@@ -80,8 +80,11 @@ class Rates:
         self._programs = {program(run): run for run in runs}
         timed = load()
         own = {x: timed[x.name] for x in self._programs if x.name in timed}
-        self._rates = own | _of_lab(lab, self._programs)
+        self._rates = own | (_of_lab(lab, self._programs) if self._programs else {})
         self._timed = timed
+        self._speeds: list[tuple[tuple[str, ...], float, float]] | None = (
+            None  # kind, size and speed, once they are counted
+        )
 
     def known(self, run: Run) -> float | None:
         """Seconds of a run on one core if it spends its budget; None if its program has no rate. Fast: counts no operations."""
@@ -114,12 +117,13 @@ class Rates:
         return list(self._programs.values())
 
     def is_compiled(self, run: Run) -> bool:
-        """Whether its program was timed on this machine, and so compiled and kept."""
-        return program(run).name in self._timed
+        """Whether its program was trained or timed on such a processor, and so compiled and kept."""
+        return program(run) in self._rates
 
     def add(self, run: Run, rate: Rate) -> None:
         """A rate that was measured now."""
         self._rates[program(run)] = self._timed[program(run).name] = rate
+        self._speeds = None
 
     def without_rate(self) -> list[Run]:
         """A run of each program that has none."""
@@ -140,9 +144,11 @@ class Rates:
 
     def _of_kind(self, kind: tuple[str, ...]) -> list[tuple[float, float]]:
         """Operations of a step, and operations a second, of programs with a rate whose kind ends so."""
-        own = [(_counted(self._programs[x], rate), rate) for x, rate in self._rates.items()]
-        pairs = [*own, *((rate.operations, rate) for rate in self._timed.values())]
-        return [(size, size / rate.step_seconds) for size, rate in pairs if rate.kind[-len(kind) :] == kind]
+        if self._speeds is None:
+            own = [(_counted(self._programs[x], rate), rate) for x, rate in self._rates.items()]
+            sizes = [*own, *((rate.operations, rate) for rate in self._timed.values())]
+            self._speeds = [(rate.kind, size, size / rate.step_seconds) for size, rate in sizes]
+        return [(size, speed) for of, size, speed in self._speeds if of[-len(kind) :] == kind]
 
 
 @cache
@@ -199,7 +205,7 @@ def _of_lab(lab: Lab, programs: Mapping[Program, Run]) -> dict[Program, Rate]:
     if "step_seconds" not in table.column_names:
         return {}
     names = [*index.setting_columns(table.column_names), "step_seconds", "device"]
-    rows = [x for x in table.select(names).to_pylist() if x["step_seconds"] and x.pop("device") == device()]
+    rows = [x for x in table.select(names).to_pylist() if x["step_seconds"] and x.pop("device") == processor()]
     measured: dict[frozenset[str], dict] = {}
     for arguments in {x.arguments for x in programs}:
         groups = measured[arguments] = defaultdict(lambda: defaultdict(list))
@@ -227,27 +233,34 @@ def _evaluated(run: Run, every: int) -> Run:
 
 
 def load() -> dict[str, Rate]:
-    """What was timed on this machine, by the names of programs; nothing if there is no file, or another version's."""
+    """What was timed on this processor, by the names of programs; nothing if there is no file, or another version's."""
+    try:
+        return {name: _read(x) for name, x in _stored().get(processor(), {}).items()}
+    except (TypeError, KeyError, AttributeError):
+        return {}
+
+
+def _stored() -> dict[str, Any]:
+    """The content of the file: machines of a cluster may share it, so rates are in it by processor and program."""
     try:
         stored = json.loads((program_cache() / _FILE).read_text(encoding="utf-8"))
-        rates = {name: _read(x) for name, x in stored.items() if x.pop("device") == device()}
-    except (OSError, ValueError, TypeError, KeyError, AttributeError):
+    except (OSError, ValueError):
         return {}
-    return rates
+    return stored if isinstance(stored, dict) else {}
 
 
 def _read(stored: dict[str, Any]) -> Rate:
-    return Rate(**stored | {"kind": tuple(stored["kind"]), "source": "timed on this machine"})
+    return Rate(kind=tuple(stored.pop("kind")), **stored)
 
 
 def save(rates: Mapping[str, Rate]) -> None:
     """Keep what was timed, besides what is kept already. If there is no place for it, it is timed again."""
     path = program_cache() / _FILE
+    here = {name: asdict(rate) for name, rate in {**load(), **rates}.items()}
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        all_of_them = {name: asdict(rate) | {"device": device()} for name, rate in {**load(), **rates}.items()}
         new = Path(f"{path}.{os.getpid()}")
-        new.write_text(json.dumps(all_of_them, indent=1), encoding="utf-8")
+        new.write_text(json.dumps({**_stored(), processor(): here}, indent=1), encoding="utf-8")
         new.replace(path)
     except OSError:
         pass

@@ -38,9 +38,8 @@ class State:
     continued: int = 0  # of those done since, those that went on from the end of a run with a smaller budget
     outcomes: Counter[str] = field(default_factory=Counter)  # of the runs done since
     saved_steps: dict[str, int] = field(default_factory=dict)  # of the checkpoints of runs under way, by id
-    pace: float | None = (
-        None  # seconds for each of the operations below, until that is measured; None if no rate is known
-    )
+    # Seconds for each of the operations below, until that is measured; None if no rate is known.
+    pace: float | None = None
     # Steps that a run will train, by id, where that is known.
     expected: Mapping[str, float] = field(default_factory=dict)
     # Of the runs that are not done, if each uses its whole budget. Where rates are known, these are seconds of a core instead.

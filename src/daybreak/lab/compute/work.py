@@ -113,7 +113,7 @@ class _Pace:
     """How long a step of each member takes on one core, with its part of the evaluations; compiling is not counted.
 
     On a CPU one member trains on each core at a time. So with n members in training on c cores, the part of each is c / n of the
-    time if there are more members than cores, and otherwise all of it.
+    time. With fewer members than cores nothing is counted: they are faster than on one core each.
     """
 
     def __init__(self) -> None:
@@ -127,8 +127,9 @@ class _Pace:
         if self._steps:
             done = [new - old for new, old in zip(steps, self._steps, strict=True)]
             members = sum(x > 0 for x in done)
-            each = (now - self._time) * min(1.0, _cores() / members) if members else 0.0
-            self._sums = [(s + each * (x > 0), n + x) for (s, n), x in zip(self._sums, done, strict=True)]
+            if members >= _cores():
+                each = (now - self._time) * _cores() / members
+                self._sums = [(s + each * (x > 0), n + x) for (s, n), x in zip(self._sums, done, strict=True)]
         else:
             self._sums = [(0.0, 0)] * len(steps)
         self._time, self._steps = now, list(steps)
