@@ -5,8 +5,9 @@ activation, biases, initial weights, nor whether attention is causal. Layer norm
 solving the task more challenging". Each is changed alone in the preset `paper-a-regression`.
 
 Criteria, written on 2026-11-18 before any run of the changed settings: (T, d) = (32, 16) and (64, 32), seeds 0 to 2; the
-unchanged runs are those of figure 3, and like them all have products in bfloat16 (claim R11). Plateaus end at clean loss 0.1; budget of twice the paper's law plus 500 steps. A factor is the
-plateau with the choice over that without, over pairs of equal seed, with its 95 % interval; with a censored run it is a bound.
+unchanged runs are those of figure 3, and like them all have products in bfloat16 (claim R11). Plateaus end at clean loss 0.1;
+budget of twice the paper's law plus 500 steps. A factor is the plateau with the choice over that without, over pairs of equal
+seed, with its 95 % interval; with a censored run it is a bound.
 Known before: in the calibration of the preset a read-out of a tenth made the plateau a fifth shorter (docs/log.md).
 - A3-open holds if for every choice that the paper leaves open, at both sizes, the interval lies between 1/1.5 and 1.5. It fails if
   one lies entirely outside. Otherwise it is undecided.
