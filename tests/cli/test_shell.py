@@ -73,11 +73,14 @@ def test_version(capsys) -> None:
 
 
 def test_help_of_every_verb_has_an_example(capsys) -> None:
-    for verb in (*VERBS, "train recall", "runs list", "runs show", "runs export"):
+    for verb in (*VERBS, "train recall", "runs list", "runs show", "runs export", "runs import", "runs delete"):
         with pytest.raises(SystemExit) as stop:
             main([*verb.split(), "--help"])
         assert not stop.value.code
-        assert f"Example: daybreak {verb}" in capsys.readouterr().out
+        help_text = capsys.readouterr().out
+        assert f"Example: daybreak {verb}" in help_text
+        assert all(line.count("Example: ") <= 1 for line in help_text.splitlines() if "Example: daybreak" in line)
+        assert re.findall(r"\S +Example: daybreak", help_text.replace("│", "")) == [], "each is a line of its own"
 
 
 @pytest.mark.parametrize(

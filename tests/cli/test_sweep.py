@@ -10,6 +10,7 @@ from rich.console import Console
 
 from daybreak.cli import main
 from daybreak.cli._watch import view, watching
+from daybreak.cli.sweep import _sources
 from daybreak.lab import Lab, device
 from daybreak.lab.compute.messages import RunStatus
 from daybreak.lab.compute.state import Assignment, State
@@ -35,6 +36,7 @@ def test_a_dry_run_plans_and_writes_nothing(capsys) -> None:
     message = capsys.readouterr().out
     assert "24 runs, of which 0 are in the lab and 24 are to be trained." in message
     assert "1 cohort, longest first, for 2 workers" in message
+    assert "runs  steps  minutes at most" in message
     (duration,) = (line for line in message.splitlines() if "Estimated by measured rates" in line)
     assert ("whole budget" in duration) == ("at most" in duration.lower()), "only the limit needs that condition"
     assert sorted(Path().iterdir()) == before
@@ -110,3 +112,9 @@ def test_where_there_is_no_terminal_a_line_now_and_then(capsys) -> None:
     with watching("2/3 fig3", every=0.0) as titled:
         titled(state)
     assert capsys.readouterr().err.startswith("2/3 fig3 · 2 of 5 runs")
+
+
+def test_sources_of_rates_make_a_sentence() -> None:
+    assert _sources({"programs of the same kind": 2}) == "from programs of the same kind"
+    counts = {"programs of the same kind": 2, "timed on this machine": 1}
+    assert _sources(counts) == "2 from programs of the same kind, 1 timed on this machine"

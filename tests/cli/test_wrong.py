@@ -400,7 +400,7 @@ reproduce fig15 --lab ../things/a_file              | it is a file
 reproduce fig15 --lab ../things/folder              | has other files in it and is not a lab
 reproduce fig15 --workers -1                        | workers = -1 is not allowed
 reproduce fig15 --workers 1e9                       | workers = 1000000000 is not allowed
-reproduce fig15 --from-tables                       | fig15 has no tables at laptop scale
+reproduce fig15 --from-tables                       | fig15 has no tables at laptop scale in 'results'. Name the folder
 reproduce --from-tables                             | there are no tables at laptop scale
 
 explore --port 70000                                | port = 70000 is not allowed

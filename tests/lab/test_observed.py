@@ -75,6 +75,15 @@ def _planted(run: ObservedRun, middle: float, last: int = 1000) -> None:
         run.append(step, {"loss": 0.1 + 3 * fall} | probes)
 
 
+def test_the_command_of_a_module_is_the_name_of_its_package(lab: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for program, name in (("/x/daybreak/__main__.py", "daybreak"), ("/x/loop.py", "loop.py")):
+        monkeypatch.setattr(sys, "argv", [program, "--seed", "1"])
+        run = ObservedRun.begin(lab, name, {})
+        run.append(0, {"loss": 1.0})
+        run.finish()
+        assert Lab(lab).load(run.id).document["provenance"]["command"] == f"{name} --seed 1"
+
+
 def test_a_run_is_unfinished_then_done_and_readers_know_it(lab: Path) -> None:
     run = ObservedRun.begin(lab, "my-gpt", {"context": 256, "batch": 8, "time": 3}, level=1.6)
     assert Lab(lab).unfinished() == [run.id]

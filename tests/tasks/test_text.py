@@ -184,6 +184,7 @@ def test_schedules_know_the_names_of_the_repetition() -> None:
         ({"q": 1.1}, "q = 1.1 is not allowed: the share of sequences that repeat must lie in"),
         ({"p": 1.0}, "p = 1 is not allowed"),
         ({"copies": 1}, "copies = 1 is not allowed: the number of occurrences must be at least 2"),
+        ({"copies": 11}, "copies = 11 is not allowed: the number of occurrences must be at most 10"),
         ({"passage": 1}, "passage = 1 is not allowed"),
         ({"passage": 11}, "2 occurrences of it must fit into 21 tokens, so it must be at most 10"),
         (

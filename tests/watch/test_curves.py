@@ -147,6 +147,7 @@ def test_long_tables_of_several_runs_name_the_run(tmp_path: Path) -> None:
         ("a.csv", "step,loss\nfirst,1\n", "it contains 'first'"),
         ("a.csv", "step,loss\n-1,1\n", "it contains -1"),
         ("a.jsonl", "hello\n", "line 1 is no JSON"),
+        ("a.csv", "st\x01ep,loss\n0,1\n", "it is not a text file"),
         ("a.json", "3", "a list of objects"),
         ("a.json", "{", "cannot be read as json"),
         ("a.parquet", "PAR1", "cannot be read as parquet"),
@@ -159,6 +160,15 @@ def test_what_cannot_be_read_is_a_sentence(tmp_path: Path, name: str, content: s
     with pytest.raises(RequestError) as caught:
         read(tmp_path / name)
     assert sentence in str(caught.value)
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-be"])
+def test_tables_as_spreadsheets_write_them(tmp_path: Path, encoding: str) -> None:
+    """With semicolons, decimals have a comma or a point; PowerShell writes UTF-16."""
+    text = "step;loss;train loss;note\n0;2,5;1.5;é\n10;2;1;b\n"
+    (tmp_path / "a.csv").write_bytes(b"\xfe\xff" * (encoding == "utf-16-be") + text.encode(encoding))
+    found = read(tmp_path / "a.csv")
+    assert {name: x.tolist() for name, x in found.columns.items()} == {"loss": [2.5, 2.0], "train loss": [1.5, 1.0]}
 
 
 def test_another_step_column_and_other_paths(tmp_path: Path) -> None:

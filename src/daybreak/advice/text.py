@@ -13,8 +13,12 @@ from daybreak.measure.transfer import transfer
 from daybreak.studies._pairs import Difference, difference
 from daybreak.studies._study import Table
 from daybreak.studies.language import laws, schedules
+from daybreak.training import to_json
+from daybreak.training.presets import PRESETS
 
 _USUAL = f"q = {schedules.SHARE:g}"  # with which the law was measured
+_PRESET = to_json(PRESETS["text-induction"])  # what they were compared with
+_COMPARED = f"at context {_PRESET['task']['T']}, batch {_PRESET['batch']} and width {_PRESET['model']['width']}"
 
 
 @final
@@ -105,6 +109,7 @@ def advise_text(setting: Mapping[str, int], results: Path) -> TextAdvice:
         recommended=best,
         command=_command(setting, best, expected.steps),
         cautions=(
+            f"Forms of repetition were compared {_COMPARED} only. Steps are by the law, for your setting.",
             "Two layers of attention without MLP on Shakespeare and the King James Bible, AdamW at 2e-3: other networks will differ.",
             "Passages of 10 tokens fill most of a sequence that repeats. Copies are 10 to 18 tokens apart.",
             "Losses are on plain text that is held out, after equal steps.",

@@ -36,7 +36,7 @@ def show(console: Console, advice: "TextAdvice") -> None:
         console.print(f"Note: {line}", style="dim", markup=False, highlight=False)
 
 
-_NAMES = {"T": "context", "batch": "batch", "width": "width", "vocabulary": "vocabulary"}
+_NAMES = {"T": "context T", "batch": "batch", "width": "width", "vocabulary": "vocabulary"}
 
 
 def _row(advice: "TextAdvice", arm: "Arm") -> tuple[str, ...]:

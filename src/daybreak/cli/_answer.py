@@ -88,6 +88,16 @@ def table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> 
     return result
 
 
+def counted(number: int, noun: str) -> str:
+    """A number of things.
+
+    Example:
+        >>> counted(1, "run"), counted(1200, "run")
+        ('1 run', '1,200 runs')
+    """
+    return f"{number:,} {noun}{'s' * (number != 1)}"
+
+
 def check_number(name: str, value: float, least: float, most: float = math.inf, *, above: bool = False) -> None:
     """Refuse a number that is not at least `least`, or with `above` not above it; that is larger than `most`; or nan."""
     if not (least < value if above else least <= value):

@@ -25,6 +25,7 @@ class Delete:
     """Delete runs, finished or not. On a terminal it names them and asks first. What is deleted cannot be brought back.
 
     With --states only the ends of runs that spent their budget are deleted: measurements stay, disk is freed.
+
     Example: daybreak runs delete 3f2a 81c0
     """
 

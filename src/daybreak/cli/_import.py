@@ -19,6 +19,7 @@ class Import:
     """Put the curves of a file into a lab as a finished observed run: CSV, JSONL, JSON, Parquet, or a folder of TensorBoard.
 
     The same file with the same name and settings is the same run: importing it again changes nothing.
+
     Example: daybreak runs import metrics.csv --value loss --level 0.1 --setting context=256 --setting batch=8
     """
 

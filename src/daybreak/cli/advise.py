@@ -29,8 +29,11 @@ class Advise:
     """Expected plateau of a setting, how many times faster each form of repetition is, and which one to take.
 
     Steps come from networks that were trained with this version, or from your lab; factors from them, from laws and from theory.
+
     Example: daybreak advise --T 64 --d 32
+
     Example: daybreak advise recall --N 32 --V 256
+
     Example: daybreak advise text --context 256 --batch 8
     """
 

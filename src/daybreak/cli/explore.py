@@ -20,6 +20,7 @@ class Explore:
     """Explore theory, laws, runs, forecasts and claims on a page in your browser, until Ctrl-C.
 
     The page is served from this machine to this machine; nothing is loaded from elsewhere.
+
     Example: daybreak explore --lab lab --port 8050
     """
 

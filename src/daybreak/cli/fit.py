@@ -29,6 +29,7 @@ class Fit:
 
     Runs that differ in something else than the law's settings and the seed, such as the task, get a law each. A run that did
     not emerge counts as a plateau longer than the run. Runs that failed or diverged do not count.
+
     Example: daybreak fit --law "C * d**a * (T/B)**b" --where "task = 'single-location'" --plot law.png
     """
 

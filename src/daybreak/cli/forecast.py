@@ -45,7 +45,9 @@ class Forecast:
     Works on runs that still train, up to their last checkpoint, and on finished ones, up to any step. If the lab has enough
     other finished runs of the same kind, their law is used too. A file of curves from any program works as well: CSV, JSONL, JSON,
     Parquet, or a folder of TensorBoard.
+
     Example: daybreak forecast 3f2a --at 400 --plot forecast.png
+
     Example: daybreak forecast metrics.csv --value loss --level 0.1 --probe induction
     """
 

@@ -34,6 +34,7 @@ class Reproduce:
 
     All figures take hours: name some, or give --all. After an interruption the same command continues. What was measured
     before can be judged again in seconds, with --from-tables.
+
     Example: daybreak reproduce fig1c fig2-left --scale laptop --out results
     """
 
@@ -100,7 +101,8 @@ class Reproduce:
         measured = [study for study in studies.STUDIES if studies.has_tables(study, self.scale, self.out)]
         if not measured:
             raise RequestError(
-                f"there are no tables at {self.scale} scale in {str(self.out)!r}: leave out --from-tables to measure them."
+                f"there are no tables at {self.scale} scale in {str(self.out)!r}. Name the folder that has them with --out, "
+                "or leave out --from-tables to measure them."
             )
         return measured
 

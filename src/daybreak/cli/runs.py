@@ -10,7 +10,7 @@ import tyro
 from rich.console import Console
 
 from daybreak.cli import _export, _listing
-from daybreak.cli._answer import Answer, Json, bare, check_new_file, check_new_folder, plain
+from daybreak.cli._answer import Answer, Json, bare, check_new_file, check_new_folder, counted, plain
 from daybreak.cli._delete import Delete
 from daybreak.cli._import import Import
 from daybreak.cli._lab import LabFolder, Where, open_lab
@@ -75,7 +75,9 @@ class Export:
     """Write runs to a file: one row per run, or with --curves one row per run, evaluation and curve. Or their parameters.
 
     With --format FILE is a folder, to which the curves of each run are written for other programs.
+
     Example: daybreak runs export runs.parquet --where "task = 'recall'"
+
     Example: daybreak runs export board --format tensorboard
     """
 
@@ -126,7 +128,7 @@ class Export:
         parts = _export.long_curves(lab, runs["id"].to_pylist()) if self.curves else iter([runs])
         rows = _export.write(self.file, parts)
         data = {"file": str(self.file), "runs": runs.num_rows, "rows": rows}
-        message = f"{self.file}: {rows:,} rows of {runs.num_rows:,} runs."
+        message = f"{self.file}: {counted(rows, 'row')} of {counted(runs.num_rows, 'run')}."
         return Answer(data, lambda console: console.print(message, markup=False, highlight=False))
 
     def _folder(self, folder: Path, form: Literal["tensorboard", "csv", "parquet"]) -> Answer:
@@ -137,7 +139,7 @@ class Export:
         names = lab.query(self.where)["id"].to_pylist()
         written = _export_curves.write(lab, names, folder, form)
         data = {"folder": str(folder), "format": form, "runs": len(names), "written": written}
-        message = f"{folder}: curves of {len(written):,} runs, of {len(names):,}."
+        message = f"{folder}: curves of {len(written):,} of {counted(len(names), 'run')}."
         if form == "tensorboard":
             message += f" See them with: tensorboard --logdir {shlex.quote(str(folder))}"
         return Answer(data, lambda console: console.print(message, markup=False, highlight=False))
@@ -148,7 +150,7 @@ class Export:
         names = lab.query(self.where)["id"].to_pylist()
         written = _export.parameters(lab, names, folder)
         data = {"folder": str(folder), "runs": len(names), "written": written}
-        message = f"{folder}: parameters of {len(written):,} runs, of {len(names):,}."
+        message = f"{folder}: parameters of {len(written):,} of {counted(len(names), 'run')}."
         return Answer(data, lambda console: console.print(message, markup=False, highlight=False))
 
 

@@ -273,7 +273,7 @@ def _show_plan(console: Console, data: dict) -> None:
     ]
     count = f"{len(cohorts):,} cohort{'s' * (len(cohorts) > 1)}"
     title = f"{count}, longest first, for {data['workers']} worker{'s' * (data['workers'] > 1)}"
-    console.print(table(title, ["runs", "steps", "minutes", *names], rows))
+    console.print(table(title, ["runs", "steps", "minutes at most", *names], rows))
     if len(cohorts) > _ROWS:
         console.print(f"and {len(cohorts) - _ROWS:,} shorter ones", highlight=False)
     expected = data["seconds_expected"] if data["expected_by"] else None
@@ -289,7 +289,8 @@ def _show_plan(console: Console, data: dict) -> None:
 
 def _sources(counts: dict[str, int]) -> str:
     """Where rates come from, with the number of programs if there is more than one source."""
-    return ", ".join(source if len(counts) == 1 else f"{count:,} by {source}" for source, count in counts.items())
+    phrases = {source: source if source == "timed on this machine" else f"from {source}" for source in counts}
+    return ", ".join(x if len(counts) == 1 else f"{counts[source]:,} {x}" for source, x in phrases.items())
 
 
 def _few(values: list) -> str:

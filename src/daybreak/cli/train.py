@@ -62,7 +62,8 @@ class StopOptions:
     level: Annotated[
         float,
         tyro.conf.arg(
-            help="Clean loss (regression) or clean accuracy (tokens) that counts as emerged; 0 to spend the whole budget."
+            help="Clean loss (regression), clean accuracy (tokens) or watched attention that counts as emerged; "
+            "0 to spend the whole budget."
         ),
     ] = Stop.level
     margin: Annotated[float, tyro.conf.arg(help="Fraction of the plateau to train on after emergence.")] = Stop.margin
@@ -309,7 +310,7 @@ class TrainMarkovFull(_Training):
 class TrainText(_Training):
     """Two layers of attention learn to predict text, until a head copies what followed the last time: an induction head.
 
-    The text comes with the package; or name a file of your own, --task.text my.txt. About three minutes a seed.
+    The text comes with the package; or name a file of your own, --task.text my.txt. About a minute a seed.
 
     Example: daybreak train text --plot text.png
     """

@@ -43,6 +43,7 @@ class Watch:
 
     With --follow it reads again whenever something was written, until it has emerged, an observed run is finished, or Ctrl-C.
     All three are an ordinary end: the last answer is printed, and the exit code is 0. In a pipe it prints one line per change.
+
     Example: daybreak watch metrics.csv --follow --value loss --level 0.1 --probe induction
     """
 

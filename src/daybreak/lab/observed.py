@@ -400,4 +400,6 @@ def _seconds_since(settings: Mapping[str, Any]) -> float:
 
 def _command() -> str:
     """The program that observes, without the folder that it is in."""
-    return shlex.join([Path(sys.argv[0]).name, *sys.argv[1:]])
+    program = Path(sys.argv[0])
+    name = program.parent.name if program.name == "__main__.py" else program.name  # of python -m daybreak
+    return shlex.join([name, *sys.argv[1:]])

@@ -121,7 +121,8 @@ def judge_again(study: Study, scale: Scale, out: Path) -> Reproduction:
     measured = {path.stem: tables.read(path) for path in sorted(folder.glob("*.parquet"))}
     if not measured:
         raise RequestError(
-            f"{study.name} has no tables at {scale} scale in {str(out)!r}: leave out --from-tables to measure it."
+            f"{study.name} has no tables at {scale} scale in {str(out)!r}. Name the folder that has them with --out, "
+            "or leave out --from-tables to measure it."
         )
     before = read(folder).document if (folder / CLAIMS).exists() else {}
     try:

@@ -85,7 +85,7 @@ class Text(Task[TextWorld]):
             why = f"that of {self.text!r} has {FEWEST} to {fixed:,} tokens; it can be larger for a file of your own, with --task.text"
             refuse("vocabulary", self.vocabulary, not FEWEST <= self.vocabulary <= fixed, why)
         check_whole("T", self.T, 4, "the context length", _LONGEST)
-        check_whole("copies", self.copies, 2, "the number of occurrences")
+        check_whole("copies", self.copies, 2, "the number of occurrences", (self.T + 1) // 2)
         check_whole("set_size", self.set_size, 1, "the size of the fixed set", _LONGEST)
         check_bool("held_out", self.held_out)
         check_p(self.p)
@@ -121,9 +121,10 @@ class Text(Task[TextWorld]):
 
     def _check_text(self, known: Size) -> None:
         count, least = known.tokens, _PARTS * (self.T + 1)
-        why = f"it has {count:,} tokens, and sequences of T = {self.T} need {least:,}; name a longer text, or make T smaller"
+        tokens = f"{count:,} token{'s' * (count != 1)}"
+        why = f"it has {tokens}, and sequences of T = {self.T} need {least:,}; name a longer text, or make T smaller"
         refuse("text", file_of(self.text), count < least, why)
-        why = f"the text has only {known.words:,} different tokens"
+        why = f"the text has only {known.words:,} different tokens; name a text with more of them, or make probe_length smaller"
         refuse("probe_length", self._probe_length, self._probe_length > known.words, why)
 
     def check_trainable(self) -> None:

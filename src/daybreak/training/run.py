@@ -36,7 +36,7 @@ class Stop(eqx.Module):
 
     budget: int = eqx.field(static=True, default=10_000)  # Steps at most.
     every: int = eqx.field(static=True, default=20)  # Steps between two evaluations.
-    # Clean loss (regression) or clean accuracy (tokens) that counts as emerged; 0 to spend the whole budget.
+    # Clean loss (regression), clean accuracy (tokens) or watched attention that counts as emerged; 0 to spend the whole budget.
     level: float = eqx.field(static=True, default=0.1)
     margin: float = eqx.field(static=True, default=0.2)  # Fraction of the plateau to train on after emergence.
     # What is compared with the level: the score on clean data, or attention to relevant positions, of the head with the most.

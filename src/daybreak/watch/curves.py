@@ -115,15 +115,19 @@ def _csv(content: bytes) -> dict[str, NDArray]:
     import pyarrow as pa
     from pyarrow import csv
 
+    if content.startswith((b"\xff\xfe", b"\xfe\xff")):  # UTF-16, as some programs of Windows write it
+        content = content.decode("utf-16", "ignore").encode()
     head = content.removeprefix(b"\xef\xbb\xbf").partition(b"\n")[0]
     if not head.strip():
         return {}
+    if any(byte < 32 and byte not in b"\t\r" for byte in head):
+        raise ValueError("it is not a text file, its first line has control characters")
     delimiter = max(",\t;", key=lambda x: head.count(x.encode()))
     table = csv.read_csv(
         pa.BufferReader(content),
         csv.ReadOptions(use_threads=False, encoding="utf-8" if _is_utf8(content) else "latin-1"),
         csv.ParseOptions(delimiter=delimiter, invalid_row_handler=lambda row: "skip"),  # the last one may be incomplete
-        csv.ConvertOptions(null_values=_NONE, strings_can_be_null=True),
+        csv.ConvertOptions(null_values=_NONE, strings_can_be_null=True, decimal_point="." if delimiter == "," else ","),
     )
     columns: dict[str, NDArray] = {}
     for name, values in zip(table.column_names, table.columns, strict=True):

@@ -129,6 +129,16 @@ def test_a_cluster_for_the_occasion(undisturbed: Path, programs: Path, tmp_path:
     assert {name: found[name] for name in measurements(undisturbed)} == measurements(undisturbed)
 
 
+def test_more_gpus_than_the_machine_has_are_refused(tmp_path: Path) -> None:
+    """Ray would let the tasks wait for ever."""
+    (tmp_path / "toy.toml").write_text(TOY)
+    line = ["sweep", "toy.toml", "--executor", "ray", "--workers", "1", "--gpus", "64"]
+    done = subprocess.run([*COMMAND, *line], cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 2
+    assert "gpus = 64 is not allowed: Ray sees" in done.stderr
+    assert not (tmp_path / "lab").exists()
+
+
 def test_an_address_where_nobody_answers_is_refused(programs: Path, tmp_path: Path) -> None:
     with _sweep(tmp_path / "lab", programs, "127.0.0.1:1", dict(os.environ)) as driver:
         _, message = driver.communicate(timeout=120)

@@ -14,6 +14,8 @@ from pathlib import Path
 
 import pytest
 
+from daybreak.errors import RequestError
+from daybreak.lab.compute.slurm import SlurmExecutor
 from tests.end_to_end.test_command import COMMAND
 from tests.lab.compute.sweeping import TOY, measurements
 
@@ -181,3 +183,14 @@ def test_a_cluster_that_is_not_there_is_one_sentence(
     assert done.returncode == 2
     assert sentence in done.stderr
     assert not (tmp_path / "lab").exists()
+
+
+def test_of_an_answer_with_many_lines_the_last_is_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("sbatch", "sinfo"):
+        (tmp_path / name).write_text(
+            "#!/bin/sh\necho 'sinfo: error: host' >&2\necho 'sinfo: fatal: no controller' >&2\nexit 1\n"
+        )
+        (tmp_path / name).chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(RequestError, match=r"Slurm does not answer \(sinfo: fatal: no controller\)\."):
+        _ = SlurmExecutor(tmp_path / "lab").workers

@@ -72,9 +72,20 @@ class RayExecutor:
                 f"cannot {failed} ({str(error).splitlines()[0]}). "
                 "If a cluster requires a token, set RAY_AUTH_MODE and RAY_AUTH_TOKEN as on its nodes."
             ) from None
+        self._check_gpus()
         self._task = ray.remote(_stream).options(
             num_cpus=self._threads, num_gpus=self._gpus, max_retries=0, num_returns="streaming"
         )
+
+    def _check_gpus(self) -> None:
+        """Refuse more GPUs than this machine has, where tasks would wait for ever. A cluster may still grow: there they wait."""
+        there = self._ray.cluster_resources().get("GPU", 0)
+        if self._address is None and self._gpus > there:
+            self._ray.shutdown()
+            raise RequestError(
+                f"gpus = {self._gpus:g} is not allowed: Ray sees {there:g} GPUs on this machine. "
+                "--address connects to a cluster that has more."
+            )
 
     def close(self) -> None:
         """Cancel what is under way, and leave the cluster."""

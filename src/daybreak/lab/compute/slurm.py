@@ -190,7 +190,8 @@ class SlurmExecutor:
             lines = _call(["sinfo", "--noheader", "--format=%R %D %c %m"]).splitlines()
             default = _call(["sinfo", "--noheader", "--format=%P"]).split()
         except WorkError as error:
-            raise RequestError(f"executor = 'slurm' is not allowed: Slurm does not answer ({error}).") from None
+            why = str(error).splitlines()[-1]
+            raise RequestError(f"executor = 'slurm' is not allowed: Slurm does not answer ({why}).") from None
         chosen = self._partition or next((x.rstrip("*") for x in default if x.endswith("*")), "")
         rows = [line.split() for line in lines]
         nodes = [
