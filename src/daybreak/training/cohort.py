@@ -150,13 +150,13 @@ def _step(
     order = jax.lax.cond(learner.step % _batches(run) == 0, lambda: _order(run, learner.step), lambda: order)
     examples = _batch(run, world_and_data, learner.step, order, repeats)
     keys = jax.random.split(jax.random.fold_in(_stream(run, "dropout"), learner.step), len(examples.target))
+    count = parts(len(examples.target), run)
 
     def loss(parameters: PyTree, examples: Example, keys: Key[Array, " examples"]):
-        with products_in(run.precision):
+        with products_in(run.precision, in_parts=count > 1):
             outputs = run.model.batch(parameters, examples.inputs, run.interface, keys)
         return jnp.mean(jax.vmap(run.task.loss)(outputs, examples))
 
-    count = parts(len(examples.target), run)
     gradient = _mean(lambda part: jax.grad(loss)(learner.parameters, *part), (examples, keys), count)
     parameters, optimizer = run.optimizer.step(gradient, learner.optimizer, learner.parameters)
     return Learner(parameters, optimizer, learner.step + 1), order
