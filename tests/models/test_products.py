@@ -26,10 +26,17 @@ def _drawn(rows: int, inside: int, outside: int) -> list[jax.Array]:
 
 
 @settings(max_examples=12, deadline=None)
-@given(rows=st.sampled_from([1, 2, 3, 63, 1025, 2050]), inside=st.sampled_from([1, 3, 16]), outside=st.integers(1, 20))
-def test_product_and_gradients_are_those_of_rounded_factors(rows: int, inside: int, outside: int) -> None:
+@given(
+    rows=st.sampled_from([1, 2, 3, 63, 1025, 2050]),
+    inside=st.sampled_from([1, 3, 16]),
+    outside=st.integers(1, 20),
+    in_parts=st.booleans(),
+)
+def test_product_and_gradients_are_those_of_rounded_factors(
+    rows: int, inside: int, outside: int, in_parts: bool
+) -> None:
     x, weight, gradient = _drawn(rows, inside, outside)
-    with products_in("bfloat16"):
+    with products_in("bfloat16", in_parts):
         y, back = jax.vjp(product, x, weight)
         of_x, of_weight = back(gradient)
     a, b, g = map(_rounded, (x, weight, gradient))
@@ -48,14 +55,17 @@ def test_float32_is_the_default_and_comes_back_after_an_error() -> None:
 
 
 @pytest.mark.skipif(jax.default_backend() != "cpu" or not has_bfloat16(), reason="the processor has no bfloat16")
+@pytest.mark.parametrize("in_parts", [False, True])
 @pytest.mark.parametrize(
     ("rows", "inside", "outside"), [(1024, 256, 1024), (1024, 1024, 256), (528, 256, 256), (4096, 128, 512)]
 )
-def test_no_product_of_a_step_is_converted_back_to_float32(rows: int, inside: int, outside: int) -> None:
+def test_no_product_of_a_step_is_converted_back_to_float32(
+    rows: int, inside: int, outside: int, in_parts: bool
+) -> None:
     """XLA does that where it has no bfloat16 for the form of a product: then nothing is gained."""
 
     def gradients(x: jax.Array, weight: jax.Array) -> tuple[jax.Array, jax.Array]:
-        with products_in("bfloat16"):
+        with products_in("bfloat16", in_parts):
             return jax.grad(lambda *parts: jnp.sum(product(*parts) ** 2), (0, 1))(x, weight)
 
     x, weight, _ = _drawn(rows, inside, outside)

@@ -148,6 +148,12 @@ def test_examples_are_cut_into_equal_parts_that_fit_the_cache(examples: int, cou
     assert parts(examples, Run(MarkovChain(L=2), MinimalAttention())) == count
 
 
+@pytest.mark.parametrize(("N", "count"), [(12, 1), (16, 1), (32, 2), (64, 4)])
+def test_a_batch_that_is_a_little_larger_than_the_cache_is_not_cut(N: int, count: int) -> None:
+    """32 sequences of 33 positions are 1 056 rows, of 65 they are 2 080: 1 024 at once are meant, not exact."""
+    assert parts(32, Run(Recall(N=N, V=128), Transformer())) == count
+
+
 LETTERS, SIZE = corpus.add(np.random.default_rng(0).integers(0, 30, 4000))
 
 

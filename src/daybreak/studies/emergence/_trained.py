@@ -62,8 +62,8 @@ LENGTHS = f"""
 preset = "paper-a-regression"
 seeds = 3
 precision = "bfloat16"
-where = "T <= 128 or d <= 16"
-task.T = [32, 64, 128, 256]
+where = "T * d <= 4096"
+task.T = [32, 64, 128]
 task.d = [16, 32, 64]
 stop.budget = "{PAPER_LAW}"
 """

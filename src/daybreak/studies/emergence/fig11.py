@@ -27,7 +27,7 @@ preset = "paper-a-regression"
 precision = "bfloat16"
 seeds = 3
 task.T = 128
-task.d = [16, 32, 64]
+task.d = [16, 32]
 stop.budget = "{_trained.PAPER_LAW}"
 """,
     "paper": """
@@ -91,7 +91,7 @@ STUDY = Study(
     name="fig11",
     paper="emergence",
     title="Learning curves of a Transformer",
-    minutes={"smoke": 0.3, "laptop": 120, "paper": 1e4},
+    minutes={"smoke": 0.3, "laptop": 45, "paper": 1e4},
     data=_runs.training(_SWEEPS, _tables),
     judge=_judge,
     draw=_draw,
