@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import pytest
+from benchmarks import thousand_workers
 from benchmarks.thousand_workers import simulate
 
 
@@ -14,3 +16,12 @@ def test_every_run_is_measured_once_whatever_workers_do(tmp_path: Path) -> None:
     memory = list(seen["memory_mb"].values())
     assert memory[-1] - memory[1] < 50
     assert len(list((tmp_path / "lab" / "runs").iterdir())) == seen["runs"]
+
+
+def test_many_runs_that_always_fail_stop_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Their last report stays with the driver while others of their cohort report for the first time."""
+    monkeypatch.setattr(thousand_workers, "_POISON", 5)
+    seen = simulate(tmp_path / "lab", runs=1600, workers=20)
+    assert seen["measured once"] == seen["outcomes"]["emerged"] <= seen["expected"] == 1280
+    assert 320 <= seen["outcomes"]["failed"] < 330, "those, and a few whose workers died three times"
+    assert sum(seen["outcomes"].values()) == seen["runs"]

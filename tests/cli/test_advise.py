@@ -29,7 +29,7 @@ def test_it_gives_the_same_answer_in_every_folder_and_says_what_it_rests_on(caps
     for words in (
         "from our runs of fig3. --lab DIR would use runs of your own.",
         "Measured with single-location at T ",
-        "This extrapolates: T = 640 is 10.0 times beyond the largest measured, 64.",
+        "This extrapolates: T = 640 is 5.0 times beyond the largest measured, 128.",
         "→ ",
         "Recommended: ",
         "your setting is away from it by T 10 times, d 2 times, width 4 times",

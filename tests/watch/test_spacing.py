@@ -38,12 +38,12 @@ def test_denser_when_something_moves() -> None:
 
 
 def test_share_is_kept_by_a_curve_that_always_moves() -> None:
-    """Three tenths of the share are left for the first probe, which is not waited for, and for what no clock here sees."""
+    """Four tenths of the share are left for the first probe, which is not waited for, and for what no clock here sees."""
     spacing = Spacing(0.01)
     probed = _simulate(spacing, 1000, 0.035, 0.0065, lambda step: 0.01 * 1.01**step)
     assert spacing.moving
-    assert len(probed) > 30
-    assert spacing.cost <= 0.0075
+    assert len(probed) > 25
+    assert spacing.cost <= 0.0065
 
 
 def test_probes_pay_for_rows() -> None:
@@ -68,7 +68,7 @@ def test_a_burst_is_not_followed_by_a_gap() -> None:
         return 0.015 * 0.97**step if step < 100 else 0.0005 + 0.0002 * (step % 3)
 
     probed = _simulate(Spacing(0.01, least=0.015), 3000, 0.1, 0.02, value)
-    assert max(b - a for a, b in pairwise(probed)) <= 60
+    assert max(b - a for a, b in pairwise(probed)) <= 70  # 0.35 of the share pays for one in 57 steps
     late = [b - a for a, b in pairwise(probed) if a > 200]
     assert min(late) >= 40  # noise is not movement: half of the share
 

@@ -8,8 +8,8 @@ from typing import final
 from daybreak.errors import refuse
 
 _CALM, _MOVING = 50, 200  # steps between two probes are at least this fraction of the steps so far
-_CALM_SHARE = 0.4  # of the share: what is spent while nothing moves
-_MOVING_SHARE = 0.7  # and while something does: the rest is for the first probe, and for caches that probes leave cold
+_CALM_SHARE = 0.35  # of the share: what is spent while nothing moves
+_MOVING_SHARE = 0.6  # and while something does: the rest is for the first probe, and for caches that probes leave cold
 _MOVED = 0.1  # relative change over the last probes that counts as moving
 _LOOK = 4  # probes over which it is looked for
 

@@ -259,7 +259,7 @@ class _Driver:
     def _update(self, assignment: Assignment, statuses: Mapping[str, RunStatus]) -> None:
         before, assignment.statuses = assignment.statuses, dict(statuses)
         if before:
-            steps = sum(x.step - before[name].step for name, x in statuses.items())
+            steps = sum(x.step - before[name].step for name, x in statuses.items() if name in before)
             assignment.steps_per_second = steps / (assignment.message_time - assignment.status_time)
         else:
             self.state.computed_before += sum(
