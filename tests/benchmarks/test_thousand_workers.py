@@ -3,8 +3,9 @@
 from pathlib import Path
 
 import pytest
-from benchmarks import thousand_workers
 from benchmarks.thousand_workers import simulate
+
+from benchmarks import thousand_workers
 
 
 def test_every_run_is_measured_once_whatever_workers_do(tmp_path: Path) -> None:
