@@ -120,7 +120,7 @@ def _csv(content: bytes) -> dict[str, NDArray]:
     head = content.removeprefix(b"\xef\xbb\xbf").partition(b"\n")[0]
     if not head.strip():
         return {}
-    if any(byte < 32 and byte not in b"\t\r" for byte in head):
+    if any(byte < 32 and byte not in b"\t\r\x1b" for byte in head):  # an escape is shown as plain text
         raise ValueError("it is not a text file, its first line has control characters")
     delimiter = max(",\t;", key=lambda x: head.count(x.encode()))
     table = csv.read_csv(
