@@ -1,7 +1,8 @@
 """Figure 4: associative recall emerges abruptly, and later with more pairs and more tokens.
 
 Criteria, written on 2026-11-18 before any run of the grid below: N in {8, 12, 16} × V in {32, 64, 128} and (24, 32), exactly
-one copy of the answer, three seeds, learning rate 1e-4. A4, A4-law and A4-sharp keep their rules, which were written for the
+one copy of the answer, three seeds, learning rate 1e-4. Changed on the same day, still before any of the runs: products in bfloat16
+(claim R11: that moves no plateau). A4, A4-law and A4-sharp keep their rules, which were written for the
 smaller grid: they are judged at a fifth of the way from the guess 1/N to 1, and the paper's 5 % is shown. Runs with fewer
 than eight pairs, or with more than one copy, do not decide any of them: the verdict is *outside*.
 """
@@ -28,6 +29,7 @@ task.V = 24
 """,
     "laptop": """
 preset = "paper-a-recall"
+precision = "bfloat16"
 seeds = 3
 stop.every = 100
 stop.level = 0.6
