@@ -6,10 +6,11 @@ part to the exponent 2.25 of N. It is tested by giving the first hop: in half of
 previous position from the start (`first_attention = "previous"`), with the same data, length, weights and seeds. Putting key and
 value into one token would give the same hop, but also halve the sequence: two changes at once.
 
-Criteria, written on 2026-11-18 before any run of the grid below: N in {6, 8, 10, 12}, V = 32, the two-layer attention-only network of
-the study `schedules`, exactly one copy, both kinds, seeds 31 to 35, which no other study has. A plateau ends half of the way
-from the guess 1/N to 1. Laws C N^b by censored maximum likelihood, one for each kind. A probe of N = 6 and 12 with seed 103
-set the budget (859 and 2 750 steps with two hops to learn, 303 and 712 with one).
+Criteria, written on 2026-11-18 before any run: V = 32, the two-layer attention-only network of the study `schedules`, exactly one copy,
+both kinds, five seeds that no other study has. A plateau ends half of the way from the guess 1/N to 1. Laws C N^b by censored maximum
+likelihood, one for each kind. N in {6, 8, 10, 12} decided neither A4-given nor A4-half: four values of N tell an exponent to ±0.4. Changed
+on 2026-11-19, before any run of the new grid, with the same rules: N in {6, 8, 10, 12, 16, 20, 24}, seeds 36 to 40, which nobody had
+looked at, and a budget of 24 000 steps.
 - A4-hops: order of the hops where both are learned. A hop has formed when attention, mean over heads of the layer that has most at
   the end, is half of the way from its start to its end. It holds if the 95 % interval over seeds of the ratio of steps, selecting
   over copying (its logarithm averaged over N), lies above 1; it fails if below.
@@ -43,10 +44,10 @@ stop.budget = 2000
 model.first_attention = {list(_KINDS)}
 """,
     "laptop": f"""{_trained.SMALL_RECALL}
-seeds = [31, 32, 33, 34, 35]
+seeds = [36, 37, 38, 39, 40]
 model.first_attention = {list(_KINDS)}
-task.N = [6, 8, 10, 12]
-stop.budget = 12_000
+task.N = [6, 8, 10, 12, 16, 20, 24]
+stop.budget = 24_000
 stop.level = 0.6
 """,
     "paper": f"""
@@ -238,7 +239,7 @@ STUDY = Study(
     name="two-circuits",
     paper="emergence",
     title="Recall with both hops of attention learned, and with one given",
-    minutes={"smoke": 0.6, "laptop": 8, "paper": 7e4},
+    minutes={"smoke": 0.6, "laptop": 30, "paper": 7e4},
     data=_runs.training(_SWEEPS, _tables),
     judge=_judge,
     draw=_draw,
