@@ -41,9 +41,6 @@ task.V = [32, 64, 128]
 [[grid]]
 task.N = 12
 task.V = [32, 64]
-[[grid]]
-task.N = 16
-task.V = 32
 """,
     "paper": """
 preset = "paper-a-recall"
