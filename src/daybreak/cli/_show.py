@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from daybreak.lab import Lab, Saved
-    from daybreak.lab.observed import Criterion
+    from daybreak.lab.criterion import Criterion
     from daybreak.lab.reading.progress import RunCurves
     from daybreak.measure import Plateau
 
@@ -218,7 +218,7 @@ def _fields(console: Console, title: str, fields: dict[str, Any]) -> None:
 
 def _drawn(run: "RunCurves") -> "dict[str, tuple[NDArray, NDArray]]":
     """Steps and values of the curves to draw, by what they are called."""
-    from daybreak.lab.observed import criterion
+    from daybreak.lab.criterion import criterion
 
     if (rule := criterion(run.settings)) is not None:
         return _drawn_observed(run, rule)

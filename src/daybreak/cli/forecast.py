@@ -178,7 +178,7 @@ class Forecast:
 
 def _enough(answer: Any, run: "RunCurves | None") -> int | None:
     """Steps between evaluations that would have been enough; None if more evaluations would not help, or the run is not ours."""
-    from daybreak.lab.observed import criterion
+    from daybreak.lab.criterion import criterion
     from daybreak.lab.reading.spacing import round_down
 
     if answer.evaluations is None or run is None or criterion(run.settings) is not None:

@@ -17,7 +17,7 @@ from daybreak.explorer.run_table import run_table
 from daybreak.explorer.runs_state import SLIDERS, RunsState, pressed
 from daybreak.explorer.view import Columns, Drawing, View
 from daybreak.explorer.workspace import Workspace
-from daybreak.lab.observed import criterion
+from daybreak.lab.criterion import criterion
 from daybreak.lab.reading.progress import RunCurves, note
 
 _DRAWN = 4  # runs whose curves are drawn while none is picked

@@ -10,8 +10,9 @@ import numpy as np
 from daybreak.errors import RequestError
 from daybreak.lab import ObservedRun, curves
 from daybreak.lab._files import sha256
+from daybreak.lab.criterion import Direction
 from daybreak.lab.curves import Curves
-from daybreak.lab.observed import Direction, described, observed_id
+from daybreak.lab.observed import described, observed_id
 from daybreak.lab.reading.columns import matching, towards
 from daybreak.lab.store import Lab
 from daybreak.watch.curves import FileCurves, default_value

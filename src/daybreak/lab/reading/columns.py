@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from daybreak.errors import RequestError, nearest
-from daybreak.lab.observed import furthest
+from daybreak.lab.criterion import furthest
 from daybreak.lab.reading.outlook import Outlook
 
 if TYPE_CHECKING:

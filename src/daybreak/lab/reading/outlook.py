@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from daybreak.errors import RequestError
-from daybreak.lab.observed import Criterion, criterion
+from daybreak.lab.criterion import Criterion, criterion
 
 if TYPE_CHECKING:
     from daybreak.lab.reading.progress import RunCurves
