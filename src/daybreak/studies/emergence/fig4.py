@@ -2,10 +2,10 @@
 
 Criteria, written on 2026-11-18 before any run of the grid below, exactly one copy of the answer, three seeds, learning rate 1e-4.
 Changed twice, still before any of the runs. On the same day: products in bfloat16, in float32 on a machine that does not multiply them
-(claim R11: that moves no plateau). On 2026-11-19: N = 8 with V in {32, 64, 128}, N = 12 with V in {32, 64} and N = 16 with V = 32; about two fifths of the cost of N in {8, 12, 16} × V in {32, 64, 128} and (24, 32). A4, A4-law and A4-sharp
-keep their rules, which were written for the smallest grid, of 3 to 6 pairs: they are judged at a fifth of the way from the guess 1/N
-to 1, and the paper's 5 % is shown. Runs with fewer than eight pairs, or with more than one copy, do not decide any of them: the
-verdict is *outside*.
+(claim R11: that moves no plateau). On 2026-11-19: N = 8 with V in {32, 64, 128}, N = 12 with V in {32, 64} and N = 16 with V = 32, about
+two fifths of the cost of N in {8, 12, 16} × V in {32, 64, 128} and (24, 32). A4, A4-law and A4-sharp keep their rules, which were
+written for the smallest grid, of 3 to 6 pairs: they are judged at a fifth of the way from the guess 1/N to 1, and the paper's 5 % is
+shown. Runs with fewer than eight pairs, or with more than one copy, do not decide any of them: the verdict is *outside*.
 """
 
 import numpy as np
