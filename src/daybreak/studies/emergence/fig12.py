@@ -1,8 +1,8 @@
 """Figure 12: cross-sample repetition, seen on repeated and on clean data.
 
-Criteria for the larger grid, written on 2026-11-18 before any of its runs: the runs of figure 3 right at T = 32, d = 128
-and learning rate 1e-4, three seeds. The level is 0.8 of the height of the run's own clean plateau, for both kinds of data; the
-plateau is over at half of that level. Factors are over pairs of equal seed, with their 95 % intervals.
+Criteria for the larger grid, written on 2026-11-18 before any of its runs: the runs of figure 3 right at T = 32, d = 128 and
+learning rate 1e-4, three seeds, products in bfloat16 as there. The level is 0.8 of the height of the run's own clean plateau, for
+both kinds of data; the plateau is over at half of that level. Factors are over pairs of equal seed, with their 95 % intervals.
 - A12 holds if for every p both intervals lie above 1: steps on clean data over steps on repeated data, and steps on clean data
   without repetition over those with it. It fails if one lies below 1.
 - A12-temporary holds if for every p the way from the level to half of it is longer than at p = 0, by an interval above 1. It
@@ -34,6 +34,7 @@ task.p = [0.0, 0.5]
 """,
     "laptop": """
 preset = "paper-a-regression"
+precision = "bfloat16"
 seeds = 3
 task.T = 32
 task.d = 128

@@ -1,9 +1,10 @@
 """Figure 3, right: cross-sample repetition shortens the plateau of a Transformer, and more so at larger dimension.
 
-Criteria for the larger grid, written on 2026-11-18 before any of its runs: T = 32, d in {32, 64, 128}, p in
-{0, 0.01, 0.05, 0.2, 0.5}, learning rates 1e-4 and 3e-4, three seeds, W* with unit columns. A plateau ends when the clean
-loss is at 0.8 of its own height (0.4 of 0.5 in the paper): the median from a tenth to half of the steps to loss 0.1. For each d
-and p the learning rate with the shorter plateaus counts. A factor is over pairs of equal seed, with its 95 % interval.
+Criteria for the larger grid, written on 2026-11-18 before any of its runs: T = 32, d in {32, 64, 128}, p in {0, 0.01, 0.05, 0.2,
+0.5}, learning rates 1e-4 and 3e-4, three seeds, W* with unit columns. Changed on 2026-11-19, still before any of the runs:
+products in bfloat16 (claim R11: that moves no plateau), as in figure 3. A plateau ends when the clean loss is at 0.8 of its own
+height (0.4 of 0.5 in the paper): the median from a tenth to half of the steps to loss 0.1. For each d and p the learning rate
+with the shorter plateaus counts. A factor is over pairs of equal seed, with its 95 % interval.
 - A3-p holds if at the largest d the factor of one p lies above 1 with its interval, and the logarithm of the factor, averaged
   over p, grows from the smallest to the largest d (95 % interval over seeds above zero). It fails if at the largest d all
   intervals lie below 1, or if the growth lies below zero. Otherwise it is undecided.
@@ -34,6 +35,7 @@ task.p = [0.0, 0.5]
 """,
     "laptop": """
 preset = "paper-a-regression"
+precision = "bfloat16"
 seeds = 3
 task.T = 32
 task.d = [32, 64, 128]
