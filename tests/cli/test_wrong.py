@@ -401,6 +401,7 @@ reproduce fig15 --lab ../things/folder              | has other files in it and 
 reproduce fig15 --workers -1                        | workers = -1 is not allowed
 reproduce fig15 --workers 1e9                       | workers = 1000000000 is not allowed
 reproduce fig15 --from-tables                       | fig15 has no tables at laptop scale in 'results'. Name the folder
+reproduce fig15 --add --from-tables                 | --add is not allowed together with --from-tables
 reproduce --from-tables                             | there are no tables at laptop scale
 
 explore --port 70000                                | port = 70000 is not allowed

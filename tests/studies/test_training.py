@@ -1,5 +1,6 @@
 """Studies that train: nothing is trained twice, a lost run alone is trained again, and failed ones are named."""
 
+import json
 import shutil
 from dataclasses import replace
 from pathlib import Path
@@ -11,9 +12,9 @@ from daybreak import measure, pictures, studies
 from daybreak.errors import RequestError, WorkError
 from daybreak.lab import Lab, Saved
 from daybreak.lab.sweeps import sweep
-from daybreak.studies import Claim, Findings, Study, StudyStatus, TrainedData, _runs
+from daybreak.studies import Claim, Findings, Study, StudyStatus, TrainedData, _runs, tables
 from daybreak.studies.emergence import fig3, precision
-from daybreak.training import Stop
+from daybreak.training import Run, Stop
 from tests.lab.compute.sweeping import TOY
 
 RUNS = sweep.runs(TOY.replace("seeds = 12", "seeds = 2"))
@@ -118,3 +119,59 @@ def test_a_figure_is_in_one_precision_on_every_machine(monkeypatch: pytest.Monke
     elsewhere = fig3.STUDY.data.runs("laptop")
     assert [replace(run, precision="float32") for run in here] == elsewhere
     assert {run.precision for run in precision.STUDY.data.runs("laptop")} == {"float32", "bfloat16"}  # what it compares
+
+
+def _labelled(saved: list[Saved]) -> dict[str, dict[str, np.ndarray]]:
+    return {
+        "plateaus": _runs.plateaus(saved, ("T", "d")),
+        "curves": _runs.curve_table(saved, ("T", "d"), ("clean_loss",)),
+    }
+
+
+def test_runs_that_the_tables_lack_are_added_to_them(tmp_path: Path) -> None:
+    """Whatever part was measured first, and though its lab is lost, the tables are those of all runs trained at once."""
+
+    def study(runs: list[Run]) -> Study:
+        return replace(STUDY, data=TrainedData(lambda scale: runs, _labelled))
+
+    def seconds(folder: Path) -> float:
+        return json.loads((folder / "claims.json").read_text())["training_seconds"]
+
+    whole = studies.reproduce(study(RUNS), "laptop", tmp_path / "whole", tmp_path / "lab", workers=1)
+    out = tmp_path / "parts"
+    part = studies.reproduce(study(RUNS[1:3]), "laptop", out, tmp_path / "lost", workers=1)
+    shutil.rmtree(tmp_path / "lost")
+    before = seconds(part.folder)
+    added = studies.reproduce(study(RUNS), "laptop", out, tmp_path / "other", add=True, workers=1)
+    assert set(_times(tmp_path / "other")) == {RUNS[0].id, RUNS[3].id}, "only these are trained"
+    assert _contents(added.folder) == _contents(whole.folder)
+    assert added.runs == 4
+    assert seconds(added.folder) >= before
+
+    again = studies.reproduce(study(RUNS), "laptop", out, tmp_path / "empty", add=True, workers=1)
+    assert not _times(tmp_path / "empty"), "nothing is lacking"
+    assert _contents(again.folder) == _contents(whole.folder)
+    fewer = studies.reproduce(study(RUNS[:2]), "laptop", out, tmp_path / "empty", add=True, workers=1)
+    assert set(tables.read(fewer.folder / "curves.parquet")["id"].tolist()) == {x.id for x in RUNS[:2]}, (
+        "a smaller grid has no other rows"
+    )
+
+
+def test_add_without_tables_trains_all(tmp_path: Path) -> None:
+    done = studies.reproduce(STUDY, "smoke", tmp_path, tmp_path / "lab", add=True, workers=1)
+    assert done.runs == 2
+
+
+def test_what_nothing_can_be_added_to_stays_as_it_is(tmp_path: Path) -> None:
+    folder = studies.reproduce(STUDY, "smoke", tmp_path, tmp_path / "lab", workers=1).folder
+    before = {x.name: x.read_bytes() for x in folder.iterdir()}
+    with pytest.raises(WorkError, match="rows do not name their runs"):
+        studies.reproduce(STUDY, "smoke", tmp_path, tmp_path / "other", add=True, workers=1)
+    labelled = replace(STUDY, data=TrainedData(lambda scale: RUNS[:2], _labelled))
+    tables.write(folder, "plateaus", {"id": np.array([RUNS[0].id]), "old": np.array([1.0])})
+    changed = (folder / "plateaus.parquet").read_bytes()
+    with pytest.raises(WorkError, match="another version wrote them"):
+        studies.reproduce(labelled, "smoke", tmp_path, tmp_path / "lab", add=True, workers=1)
+    assert (folder / "plateaus.parquet").read_bytes() == changed
+    assert (folder / "claims.json").read_bytes() == before["claims.json"]
+    assert not (tmp_path / "other").exists()

@@ -60,6 +60,11 @@ class Reproduce:
         tyro.conf.FlagCreatePairsOff,
         tyro.conf.arg(help="Judge and draw again from the tables in --out; measure and train nothing."),
     ] = False
+    add: Annotated[
+        bool,
+        tyro.conf.FlagCreatePairsOff,
+        tyro.conf.arg(help="Train only the runs that the tables in --out lack, and add theirs to these tables."),
+    ] = False
     list: Annotated[
         bool,
         tyro.conf.FlagCreatePairsOff,
@@ -78,6 +83,10 @@ class Reproduce:
         check_number("workers", self.workers, 0, MOST_WORKERS)
         if self.all and self.names:
             raise RequestError(f"--all is not allowed together with names of figures: {', '.join(self.names)}.")
+        if self.add and self.from_tables:
+            raise RequestError(
+                "--add is not allowed together with --from-tables, which trains nothing: leave out one of them."
+            )
         if self.list:
             return self._listing()
         done = self._carry_out([studies.find(name) for name in self.names] or self._every_figure())
@@ -135,6 +144,7 @@ class Reproduce:
                 self.scale,
                 self.out,
                 self.lab,
+                add=self.add,
                 workers=workers,
                 expected=expected.steps,
                 on_change=on_change,

@@ -44,17 +44,21 @@ def plateaus(saved: Sequence[Saved], settings: Sequence[str]) -> Table:
     """
     kept = [x for x in saved if x.result.outcome != "diverged"]
     lengths = [x.result.plateau for x in kept if x.result.plateau is not None]
-    columns = _settings(kept, settings)
-    rows = np.array([repr(row) for row in zip(*(x.tolist() for x in columns.values()), strict=True)])
     return {
         "id": np.array([x.result.id for x in kept]),
-        **columns,
+        **_settings(kept, settings),
         "precision": np.array([x.run.precision for x in kept]),
         "seed": np.array([x.run.seed for x in kept]),
         "plateau": np.array([x.length for x in lengths]),
         "censored": np.array([x.censored for x in lengths]),
-        "configuration": np.unique(rows, return_inverse=True)[1],
+        "configuration": configurations([x.run for x in kept]),
     }
+
+
+def configurations(runs: Sequence[Run]) -> np.ndarray:
+    """A number for each run, the same for those that differ in nothing but the seed."""
+    names = [repr(replace(run, seed=0)) for run in runs]
+    return np.unique(names, return_inverse=True)[1]
 
 
 def plateau_columns_at(saved: Sequence[Saved], curve: str, level: Callable[[Saved], float], suffix: str) -> Table:
@@ -102,13 +106,16 @@ def geometric_mean(table: Table, rows: Bools) -> float:
 
 
 def curve_table(saved: Sequence[Saved], settings: Sequence[str], names: Sequence[str]) -> Table:
-    """Curves of all runs below each other, about a hundred evaluations of each; one column for each entry of an array."""
+    """Curves of all runs below each other, about a hundred evaluations of each; one column for each entry of an array.
+
+    Each row has the id of its run.
+    """
     parts = []
     for x in saved:
         assert x.record is not None  # noqa: S101
         rows = np.unique(np.linspace(0, x.record.steps.size - 1, _ROWS).round().astype(int))
         chosen = {name: x.record.curves[name][rows] for name in names}
-        fixed = _settings([x], settings) | {"seed": np.array([x.run.seed])}
+        fixed = {"id": np.array([x.run.id])} | _settings([x], settings) | {"seed": np.array([x.run.seed])}
         parts.append(
             {k: np.repeat(v, rows.size) for k, v in fixed.items()} | curves.columns(x.record.steps[rows], chosen)
         )

@@ -2,7 +2,8 @@
 
 `OUT/<paper>/<figure>/<scale>/` holds each table as Parquet and CSV, `claims.json`, `figure.png` and `figure.pdf`. Every
 file is written under another name and moved into place, so a folder never holds half a file. Networks are trained in a lab; runs
-that it already has are not trained again. Claims, laws and picture follow from the tables, and can be written again from them.
+that it already has are not trained again. Claims, laws and picture follow from the tables, and can be written again from them;
+or runs that the tables lack are added to them.
 """
 
 import json
@@ -20,7 +21,7 @@ from daybreak.lab.compute.driver import train_missing
 from daybreak.lab.compute.local import LocalExecutor
 from daybreak.lab.compute.rates import Rates
 from daybreak.lab.compute.state import State
-from daybreak.studies import tables
+from daybreak.studies import adding, tables
 from daybreak.studies._study import Findings, Scale, Study, Tables, TrainedData
 from daybreak.studies.results import CLAIMS, SCHEMA, read
 from daybreak.studies.status import missing
@@ -64,6 +65,7 @@ def reproduce(
     out: Path,
     lab: Path = Path("lab"),
     *,
+    add: bool = False,
     workers: int | None = None,
     expected: Mapping[str, float] | None = None,
     on_change: Callable[[State], None] = lambda state: None,
@@ -75,18 +77,22 @@ def reproduce(
         scale: how large.
         out: where results are written.
         lab: where runs are kept, if the study trains any. After an interruption the same call continues.
+        add: train only the runs that the tables under `out` lack, and add theirs to these tables.
         workers: processes that train; by default one per core.
         expected: steps that runs are expected to train, as `train_missing` takes them.
         on_change: called with the state of the training whenever it changes.
 
     Raises:
         RequestError: if a file is in the way, the lab is none, or this machine lacks the precision of a run.
-        WorkError: if runs failed; the sentence names them.
+        WorkError: if runs failed; the sentence names them. If nothing can be added to the tables.
     """
     folder = _folder(study, scale, out)
-    if isinstance(study.data, TrainedData):
+    before = tables.read_all(folder) if add else {}
+    left = study.data
+    if isinstance(left, TrainedData):
+        left = adding.lacking(left, scale, before)
         check_lab(lab)  # before anything is written
-        check_hardware(missing(study, scale, Lab(lab)))
+        check_hardware(missing(replace(study, data=left), scale, Lab(lab)))
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except (FileExistsError, NotADirectoryError):
@@ -95,11 +101,15 @@ def reproduce(
         ) from None
     start = time.monotonic()
     runs, seconds = 0, 0.0
-    if isinstance(study.data, TrainedData):
-        saved = _trained(study.data, scale, Lab(lab), workers, _command(study, scale), expected, on_change)
-        measured, runs, seconds = study.data.tables(saved), len(saved), sum(x.result.seconds for x in saved)
+    if isinstance(left, TrainedData):
+        saved = _trained(left, scale, Lab(lab), workers, _command(study, scale), expected, on_change)
+        measured, runs, seconds = left.tables(saved) if saved else {}, len(saved), sum(x.result.seconds for x in saved)
     else:
-        measured = study.data(scale)
+        measured = left(scale)
+    if before and isinstance(study.data, TrainedData):
+        every = study.data.runs(scale)
+        measured, runs = adding.merge(before, measured, every), len(every)
+        seconds += read(folder).document.get("training_seconds", 0.0) if (folder / CLAIMS).exists() else 0.0
     for name, table in measured.items():
         tables.write(folder, name, table)
     return _judged(study, scale, folder, measured, start, runs, seconds)
@@ -118,7 +128,7 @@ def judge_again(study: Study, scale: Scale, out: Path) -> Reproduction:
         WorkError: if they are not what the study writes today.
     """
     start, folder = time.monotonic(), _folder(study, scale, out)
-    measured = {path.stem: tables.read(path) for path in sorted(folder.glob("*.parquet"))}
+    measured = tables.read_all(folder)
     if not measured:
         raise RequestError(
             f"{study.name} has no tables at {scale} scale in {str(out)!r}. Name the folder that has them with --out, "

@@ -6,7 +6,7 @@ import pyarrow as pa
 from pyarrow import csv, parquet
 
 from daybreak.errors import WorkError
-from daybreak.studies._study import Table
+from daybreak.studies._study import Table, Tables
 
 
 def write(folder: Path, name: str, table: Table) -> None:
@@ -30,3 +30,8 @@ def read(path: Path) -> Table:
         raise WorkError(f"{path} is not what a study writes: delete it, and reproduce the figure again.") from None
     columns = {name: arrow[name].to_numpy() for name in arrow.column_names}
     return {name: column.astype(str) if column.dtype == object else column for name, column in columns.items()}
+
+
+def read_all(folder: Path) -> Tables:
+    """The tables in a folder by their names; none if there is no such folder."""
+    return {path.stem: read(path) for path in sorted(folder.glob("*.parquet"))}

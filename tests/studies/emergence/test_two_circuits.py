@@ -67,8 +67,8 @@ def test_tables_have_the_kind_of_each_run_and_hops_where_both_are_learned(tmp_pa
     planted = tables("two-circuits", tmp_path, _time)
     runs, hops = planted["plateaus"], planted["hops"]
     assert np.unique(runs["first_attention"]).tolist() == ["learned", "previous"]
-    assert np.unique(runs["configuration"]).size == 8
-    assert hops["N"].size == (runs["first_attention"] == "learned").sum() == 20
+    assert np.unique(runs["configuration"]).size == 2 * 7, "two kinds, seven numbers of pairs"
+    assert hops["N"].size == (runs["first_attention"] == "learned").sum() == 7 * 5
     np.testing.assert_allclose(hops["copying"], hops["accuracy"], rtol=0.02)
     assert set(hops["copying_layer"].tolist()) == {1} and set(hops["selecting_layer"].tolist()) == {2}
 
@@ -85,7 +85,7 @@ def test_runs_differ_in_the_given_hop_alone() -> None:
     training = studies.find("two-circuits").data
     assert isinstance(training, studies.TrainedData)
     runs = training.runs("laptop")
-    assert len({run.id for run in runs}) == len(runs) == 2 * 4 * 5
+    assert len({run.id for run in runs}) == len(runs) == 2 * 7 * 5
     learned, given = (
         {(run.seed, run.task.N) for run in runs if run.model.first_attention == kind}  # pyright: ignore[reportAttributeAccessIssue]
         for kind in ("learned", "previous")

@@ -75,7 +75,7 @@ def last(saved: list[Saved]) -> Table:
     """Accuracy on clean and on training-like data at the end of each run."""
     rows = _runs.plateaus(saved, SETTINGS)
     final = [x.result.final for x in saved if x.result.outcome != "diverged"]
-    return {name: rows[name] for name in (*SETTINGS, "seed")} | {
+    return {name: rows[name] for name in ("id", *SETTINGS, "seed")} | {
         name: np.array([x[name] for x in final]) for name in ("clean_accuracy", "train_accuracy")
     }
 
