@@ -1,5 +1,6 @@
 """Advice from a planted law: its numbers come back with intervals, and an extrapolation is stated with its factor."""
 
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -8,7 +9,7 @@ import pytest
 from pyarrow import parquet
 
 from daybreak import theory
-from daybreak.advice import Advice, advise, law_of_lab, law_of_paper, law_of_results
+from daybreak.advice import Advice, advise, law_of_lab, law_of_recall, law_of_results
 from daybreak.errors import RequestError
 from daybreak.lab import Lab
 from daybreak.studies.results import shipped
@@ -97,12 +98,66 @@ def test_theory_is_that_of_the_flow(results: Path) -> None:
     assert names["adaptive B = 8"] > names["constant B = 8"], "copies hold the clean loss up once attention is there"
 
 
-def test_recall_rests_on_the_paper_and_says_what_was_not_measured() -> None:
-    advice = advise("recall", {"N": 32, "V": 256}, 256, law_of_paper("fig4"), shipped())
-    assert advice.expected.steps == pytest.approx(0.55 * 256**0.79 * 32**2.25)
-    assert advice.expected.interval is None
-    assert any("No law of ours covers recall yet" in x for x in advice.cautions)
-    assert "daybreak train recall --task.N 32 --task.V 256" in advice.command
+def _recall(folder: Path, name: str, rows: list[tuple[float, ...]], placement: str = "one-plus") -> None:
+    """A planted table of figure 4 or 5: N, V, B, p, plateau and seed of each run."""
+    N, V, B, p, plateau, seed = (np.array(x, np.float64) for x in zip(*rows, strict=True))
+    settings = {"N": N, "V": V, "B": B, "p": p, "learning_rate": np.full(N.size, 1e-4), "seed": seed}
+    measured = dict.fromkeys(("plateau", "plateau_above", "plateau_paper"), plateau)
+    cut = {x: np.zeros(N.size, bool) for x in ("censored", "censored_above", "censored_paper")}
+    _, configuration = np.unique(np.stack([N, V, B, p], axis=1), axis=0, return_inverse=True)
+    names = {"id": np.arange(N.size).astype(str), "placement": np.full(N.size, placement)}
+    place = folder / "emergence" / name / "laptop"
+    place.mkdir(parents=True)
+    table = {**settings, **measured, **cut, **names, "configuration": configuration.reshape(-1)}
+    parquet.write_table(pa.table(table), place / "plateaus.parquet")
+
+
+def _pairs(noise: np.random.Generator) -> list[tuple[float, ...]]:
+    """Runs that follow 2 V^0.5 N^2 with 3 % noise."""
+    shapes = [(N, V) for N in (8, 12, 16) for V in (32, 64)]
+    return [
+        (N, V, 1, 0, 2 * V**0.5 * N**2 * np.exp(0.03 * noise.standard_normal()), seed)
+        for N, V in shapes
+        for seed in range(3)
+    ]
+
+
+def test_recall_without_runs_in_its_regime_rests_on_the_paper_and_says_so(tmp_path: Path) -> None:
+    _recall(tmp_path, "fig4", _pairs(np.random.default_rng(0)), placement="at-least-one")
+    for folder in (tmp_path, tmp_path / "emergence"):  # runs whose baseline repeats; no table
+        advice = advise("recall", {"N": 32, "V": 256}, 256, law_of_recall(folder), folder)
+        assert advice.expected.steps == pytest.approx(0.55 * 256**0.79 * 32**2.25)
+        assert advice.expected.interval is None
+        assert any("No run of ours covers recall here" in x for x in advice.cautions)
+        assert "daybreak train recall --task.N 32 --task.V 256" in advice.command
+
+
+def test_the_planted_law_of_recall_gives_the_steps(tmp_path: Path) -> None:
+    _recall(tmp_path, "fig4", _pairs(np.random.default_rng(1)))
+    advice = advise("recall", {"N": 24, "V": 64}, 256, law_of_recall(tmp_path), tmp_path)
+    there = advice.expected
+    assert there.steps == pytest.approx(2 * 64**0.5 * 24**2, rel=0.1)
+    assert there.interval is not None
+    assert there.interval.low < 2 * 64**0.5 * 24**2 < there.interval.high
+    assert [x.name for x in there.beyond] == ["N"]
+    assert advice.reference.measured == {"N": (8, 16), "V": (32, 64), "width": (256, 256)}
+
+
+def test_factors_of_the_nearest_network_are_recommended(tmp_path: Path) -> None:
+    """At width 256 those of figure 5, planted to gain less than what the shipped study of schedules has at width 64."""
+    gains = {(1.0, 0.0): 1.0, (2.0, 0.0): 2.0, (3.0, 0.0): 3.0, (1.0, 0.5): 1.5}
+    rows = [(12, 64, B, p, 4000 * (1 + 0.01 * seed) / x, seed) for (B, p), x in gains.items() for seed in range(3)]
+    _recall(tmp_path, "fig5", rows)
+    shutil.copytree(shipped() / "emergence" / "schedules", tmp_path / "emergence" / "schedules")
+    wide, narrow = (advise("recall", {"N": 12, "V": 64}, x, law_of_recall(tmp_path), tmp_path) for x in (256, 64))
+    assert wide.recommended is not None
+    assert (wide.recommended.name, wide.recommended.gains[0].source) == ("constant B = 3", "our runs of fig5")
+    assert wide.recommended.gains[0].factor == pytest.approx(3)
+    assert narrow.recommended is not None
+    assert narrow.recommended.gains[0].source == "study schedules"
+    assert narrow.recommended.gains[0].factor > 3
+    (why,) = [x for x in wide.why_not if x.startswith(narrow.recommended.name)]
+    assert "networks are further from yours" in why
 
 
 def test_the_law_of_a_lab(tmp_path: Path) -> None:

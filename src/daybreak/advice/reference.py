@@ -16,14 +16,19 @@ from daybreak.measure.transfer import transfer
 from daybreak.studies import tables
 from daybreak.studies._study import Table
 from daybreak.studies.catalogue import find
+from daybreak.studies.emergence import fig4
+from daybreak.studies.emergence._trained import is_recall_of_the_paper
 
 Task = Literal["single-location", "recall"]
+SETTINGS: Mapping[Task, tuple[str, str]] = {"single-location": ("T", "d"), "recall": ("N", "V")}
+"""What a setting of each task consists of."""
 LAWS = ("fig3", "fig15")
 """Figures of paper A whose laws of trained networks can be chosen by name."""
 
 _TRAINED = "task = 'single-location' and model = 'transformer' and p = 0 and schedule = 'constant'"
+_FORMS: Mapping[Task, str] = {"single-location": "C * d**a * T**b", "recall": "C * V**a * N**b"}
 _LAW_SETTINGS = ("d", "T", "B")
-_WIDTH = 256  # of the networks of figures 3 and 15
+_WIDTH = 256  # of the networks of figures 3, 4 and 15
 
 
 @final
@@ -68,6 +73,7 @@ class Reference:
     """Trained networks with a law, and its source.
 
     Args:
+        task: what they learned.
         source: where the runs or the law come from.
         paper: the published law.
         runs: without repetition; None if there is only the published law.
@@ -75,6 +81,7 @@ class Reference:
         width: of the networks.
     """
 
+    task: Task
     source: str
     paper: Published
     runs: laws.Table | None
@@ -87,8 +94,9 @@ class Reference:
         if self.runs is None:
             steps = self.paper.predict({"B": [1.0], **{name: [x] for name, x in setting.items()}})
             return Expected(float(steps[0]), None, self.paper.formula, wide)
-        known = known_exponents(self.paper, "C * d**a * T**b", self.runs)
-        there = transfer("C * d**a * T**b", self.runs, {name: float(x) for name, x in setting.items()}, known)
+        form = _FORMS[self.task]
+        known = known_exponents(self.paper, form, self.runs)
+        there = transfer(form, self.runs, {name: float(x) for name, x in setting.items()}, known)
         return Expected(there.median, there.interval(0.95), there.law.formula, (*there.beyond, *wide))
 
     @property
@@ -96,7 +104,7 @@ class Reference:
         """The smallest and largest value of each setting of the runs; empty if there are none."""
         if self.runs is None:
             return {}
-        ends = {name: (float(self.runs[name].min()), float(self.runs[name].max())) for name in ("T", "d")}
+        ends = {name: (float(self.runs[name].min()), float(self.runs[name].max())) for name in SETTINGS[self.task]}
         return ends | {"width": (float(self.width), float(self.width))}
 
     def gain_of_copies(self, B: int) -> Gain | None:
@@ -122,7 +130,9 @@ def law_of_lab(lab: Lab) -> Reference:
     count = len(alone["id"])
     paper = _published("fig3")
     runs = "1 run" if count == 1 else f"{count} runs"
-    return Reference(f"{runs} in {str(lab.path)!r}", paper, alone, _copies(largest), int(largest["width"][0]))
+    return Reference(
+        "single-location", f"{runs} in {str(lab.path)!r}", paper, alone, _copies(largest), int(largest["width"][0])
+    )
 
 
 def law_of_results(name: str, results: Path) -> Reference:
@@ -140,13 +150,15 @@ def law_of_results(name: str, results: Path) -> Reference:
     if "optimizer" in runs:
         runs = laws.select(runs, runs["optimizer"] == "adam")
     alone = laws.select(runs, runs["B"] == 1) if "B" in runs else runs
-    return Reference(f"our runs of {name}", _published(name), alone, _copies(runs), _WIDTH)
+    return Reference("single-location", f"our runs of {name}", _published(name), alone, _copies(runs), _WIDTH)
 
 
-def law_of_paper(name: str) -> Reference:
-    """The law of a figure as it was published."""
-    paper = _published(name)
-    return Reference(paper.source, paper, None, None, _WIDTH)
+def law_of_recall(results: Path) -> Reference:
+    """The networks of figure 4 in a folder of results; if it has none in the paper's regime, the law as it was published."""
+    runs, paper = study_table(results, "fig4", "plateaus"), _published("fig4")
+    if runs is None or not is_recall_of_the_paper(runs):
+        return Reference("recall", paper.source, paper, None, None, _WIDTH)
+    return Reference("recall", "our runs of fig4", paper, fig4.by_level(runs)["above the guess"], None, _WIDTH)
 
 
 def _published(name: str) -> Published:

@@ -135,8 +135,8 @@ class Advise:
         if self.task == "recall":
             given = "law" if self.law is not None else "lab"
             if self.law is not None or self.lab is not None:
-                raise RequestError(f"{given} is not allowed for recall: its law is that of paper A, figure 4.")
-            return advice.law_of_paper("fig4")
+                raise RequestError(f"{given} is not allowed for recall: its law is that of figure 4.")
+            return advice.law_of_recall(results)
         if self.lab is not None:
             return advice.law_of_lab(open_lab(self.lab))
         return advice.law_of_results(self.law or "fig3", results)

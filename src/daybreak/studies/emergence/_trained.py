@@ -88,15 +88,24 @@ def published(figure: int) -> list[Published]:
     return [x for x in PUBLISHED if x.source == f"paper A, figure {figure}"]
 
 
-def unless_outside(claims: Sequence[Claim], runs: Table, hours: float) -> tuple[Claim, ...]:
-    """Claims about recall, `outside` if their runs are not in the regime that the paper's sentences are about.
+def is_recall_of_the_paper(runs: Table) -> bool:
+    """Whether runs of recall are in the regime that the paper's sentences are about.
 
-    That is from eight pairs on: with fewer, nothing is sharp. And the answer has exactly one copy without repetition: the
-    placement at-least-one, the only one of tables without that column, repeats it in 40 % of the sequences.
+    That is from eight pairs on: with fewer, nothing is sharp. And the answer has exactly one copy without repetition.
     """
-    repeats = "placement" not in runs or bool(np.any(runs["placement"] != "one-plus"))
-    if runs["N"].min() >= 8 and not repeats:
+    return bool(runs["N"].min() >= 8) and not _repeats(runs)
+
+
+def _repeats(runs: Table) -> bool:
+    """Whether there are copies without repetition: at-least-one, the only placement of tables without that column, makes some in 40 %."""
+    return "placement" not in runs or bool(np.any(runs["placement"] != "one-plus"))
+
+
+def unless_outside(claims: Sequence[Claim], runs: Table, hours: float) -> tuple[Claim, ...]:
+    """Claims about recall, `outside` if their runs are not in the regime that the paper's sentences are about."""
+    if is_recall_of_the_paper(runs):
         return tuple(claims)
+    repeats = _repeats(runs)
     about = (
         f"The sentence is about recall of 8 pairs or more, with one copy of the answer if there is no repetition; these runs have N from "
         f"{runs['N'].min():g} to {runs['N'].max():g}{', and about 1.5 copies without repetition' if repeats else ''}. "

@@ -79,7 +79,7 @@ def _tables(saved: list[Saved]) -> Tables:
     }
 
 
-def _by_level(runs: Table) -> dict[str, Table]:
+def by_level(runs: Table) -> dict[str, Table]:
     """The runs with their plateaus at either level. At the paper's only those whose V puts a blind guess below it."""
     paper = _runs.with_plateaus_at(runs, "paper")
     seen = (1 / paper["V"] < _LEVEL) & (paper["plateau"] > 0)
@@ -90,11 +90,11 @@ def _by_level(runs: Table) -> dict[str, Table]:
 
 
 def _judge(tables: Tables) -> Findings:
-    by_level = _by_level(tables["plateaus"])
-    laws = {name: _runs.law(_FORM, runs) for name, runs in by_level.items()}
+    levels = by_level(tables["plateaus"])
+    laws = {name: _runs.law(_FORM, runs) for name, runs in levels.items()}
     law, low = laws.values()
     gap = _verdicts.interval_of_sum(law, {"b": 1, "a": -1})
-    runs = by_level["above the guess"]
+    runs = levels["above the guess"]
     flat = _flat(tables["plateaus"])
     text = ", ".join(f"N {N:g}: {fraction:.0%}" for N, fraction in flat.items())
     claims = _trained.unless_outside(
@@ -115,7 +115,7 @@ def _judge(tables: Tables) -> Findings:
                 paper="0.55 V^0.79 N^2.25 at 5 % accuracy (R² 0.982)",
                 ours=f"at 5 %: {low}; above the guess: {law}",
                 verdict=_trained.agrees(law, _trained.published(4)[0], {"a": "V", "b": "N"}, 0.3),
-                note=f"At 5 %: {_runs.grid_of(by_level['5 %'], 'N', 'V')}; that level lies below the accuracy of a guess among the "
+                note=f"At 5 %: {_runs.grid_of(levels['5 %'], 'N', 'V')}; that level lies below the accuracy of a guess among the "
                 "N values of the context, so the plateau ends with the first, easy step of learning. Decided by the level "
                 "above the guess: holds if the 95 % "
                 "intervals of both exponents lie within 0.3 of the paper's, fails if one lies entirely outside.",
@@ -145,7 +145,7 @@ def _flat(runs: Table) -> dict[float, float]:
 
 
 def _draw(tables: Tables, findings: Findings):
-    curves, by_level = tables["curves"], _by_level(tables["plateaus"])
+    curves, levels = tables["curves"], by_level(tables["plateaus"])
     V = _with_most_pairs(curves)
     shown = select(curves, (curves["V"] == V) & (curves["learning_rate"] == curves["learning_rate"].max()))
     titles = [f"accuracy, V = {V:g}", f"loss, V = {V:g}", "plateau, level above the guess", "plateau, level 5 %"]
@@ -154,9 +154,9 @@ def _draw(tables: Tables, findings: Findings):
         pictures.curve_panel(ax, shown, y=name, series="N")
         ax.set(ylabel=name.replace("_", " "), ylim=(0, None))
     paper = _trained.published(4)[0].predict
-    for ax, (name, runs) in zip(axes[2:], by_level.items(), strict=True):
+    for ax, (name, runs) in zip(axes[2:], levels.items(), strict=True):
         pictures.plateau_panel(ax, runs, x="V", series="N", law=findings.laws[name], paper=paper)
-    grid = _runs.grid_of(by_level["above the guess"], "N", "V")
+    grid = _runs.grid_of(levels["above the guess"], "N", "V")
     pictures.caption(figure, f"{grid}; the paper's law is for its level of 5 %. {pictures.BANDS}")
     return figure
 
