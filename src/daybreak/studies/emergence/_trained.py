@@ -2,12 +2,13 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 
 from daybreak.lab.reading.published import PUBLISHED, Published
 from daybreak.measure import Law
-from daybreak.studies import _verdicts
+from daybreak.studies import _runs, _verdicts
 from daybreak.studies._study import Claim, Table, Verdict
 
 TINY = """
@@ -147,3 +148,24 @@ def agrees(law: Law, paper: Published, columns: Mapping[str, str], tolerance: fl
     return _verdicts.all_of(
         _verdicts.verdict_within(law.intervals[x], paper.exponents[column], tolerance) for x, column in columns.items()
     )
+
+
+def local_exponents(runs: Table, one: str, other: str) -> str:
+    """The exponents of two settings between neighbouring sizes, averaged over the other one."""
+    texts = []
+    for name, fixed in ((one, other), (other, one)):
+        sizes = [float(x) for x in np.unique(runs[name])]
+        parts = ", ".join(f"{a:g} to {b:g}: {_slope(runs, name, fixed, a, b):.2f}" for a, b in pairwise(sizes))
+        texts.append(f"exponents of {name} from {parts}")
+    return "; ".join(texts)
+
+
+def _slope(runs: Table, name: str, other: str, low: float, high: float) -> float:
+    """The exponent of a setting between two of its values, over the values of the other that both have."""
+    logs = []
+    for x in np.unique(runs[other]):
+        rows = [(runs[name] == value) & (runs[other] == x) for value in (low, high)]
+        if all(row.any() for row in rows):
+            first, second = (_runs.geometric_mean(runs, row) for row in rows)
+            logs.append(np.log(second / first) / np.log(high / low))
+    return float(np.mean(logs)) if logs else float("nan")

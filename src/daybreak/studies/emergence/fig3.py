@@ -16,8 +16,6 @@ On 2026-11-19 T = 128 with d = 64 and T = 256 with d = 16 were trained too, by t
 Runs with T below 32 or d below 16, or none with T = 128, or none with d = 64, do not decide any of them: the verdict is *outside*.
 """
 
-from itertools import pairwise
-
 import numpy as np
 from scipy.optimize import least_squares
 
@@ -95,7 +93,7 @@ def _judge(tables: Tables) -> Findings:
             id="A3",
             sentence="The plateau of a two-layer Transformer is a power law with exponents 1.29 in d and 0.80 in T.",
             paper="0.76 d^1.29 T^0.80 B^−0.80 (R² 0.995)",
-            ours=f"{law}; with an offset: {_with_offset(alone)}; {_local(alone)}",
+            ours=f"{law}; with an offset: {_with_offset(alone)}; {_trained.local_exponents(alone, 'T', 'd')}",
             verdict=_trained.agrees(law, _trained.published(3)[0], {"a": "d", "b": "T"}),
             note=f"Grid: {_runs.grid_of(alone, 'T', 'd')}. Holds if both 95 % intervals lie within 0.2 of the paper's exponents, "
             "fails if one lies entirely outside. The offset and the exponents between neighbouring sizes do not decide.",
@@ -132,27 +130,6 @@ def _with_offset(runs: Table) -> str:
     bounds = ([-np.inf, -np.inf, -np.inf, 0.0], [np.inf, np.inf, np.inf, float(steps.min())])
     constant, a, b, offset = least_squares(residuals, [0.0, 1.0, 0.8, steps.min() / 2], bounds=bounds).x
     return f"{np.exp(constant):.2g} d^{a:.2f} T^{b:.2f} + {offset:.0f}"
-
-
-def _local(runs: Table) -> str:
-    """The exponents between neighbouring sizes, averaged over the other setting."""
-    texts = []
-    for name, other in (("T", "d"), ("d", "T")):
-        sizes = [float(x) for x in np.unique(runs[name])]
-        parts = ", ".join(f"{a:g} to {b:g}: {_slope(runs, name, other, a, b):.2f}" for a, b in pairwise(sizes))
-        texts.append(f"exponents of {name} from {parts}")
-    return "; ".join(texts)
-
-
-def _slope(runs: Table, name: str, other: str, low: float, high: float) -> float:
-    """The exponent of a setting between two of its values, over the values of the other that both have."""
-    logs = []
-    for x in np.unique(runs[other]):
-        rows = [(runs[name] == value) & (runs[other] == x) for value in (low, high)]
-        if all(row.any() for row in rows):
-            first, second = (_runs.geometric_mean(runs, row) for row in rows)
-            logs.append(np.log(second / first) / np.log(high / low))
-    return float(np.mean(logs)) if logs else float("nan")
 
 
 def _draw(tables: Tables, findings: Findings):

@@ -113,7 +113,7 @@ def _judge(tables: Tables) -> Findings:
                 id="A4-law",
                 sentence="The plateau of recall is a power law with exponents 0.79 in V and 2.25 in N.",
                 paper="0.55 V^0.79 N^2.25 at 5 % accuracy (R² 0.982)",
-                ours=f"at 5 %: {low}; above the guess: {law}",
+                ours=f"at 5 %: {low}; above the guess: {law}; {_trained.local_exponents(runs, 'N', 'V')}",
                 verdict=_trained.agrees(law, _trained.published(4)[0], {"a": "V", "b": "N"}, 0.3),
                 note=f"At 5 %: {_runs.grid_of(levels['5 %'], 'N', 'V')}; that level lies below the accuracy of a guess among the "
                 "N values of the context, so the plateau ends with the first, easy step of learning. Decided by the level "
