@@ -104,7 +104,7 @@ def test_a_signal_to_stop_saves_the_step_that_was_reached(stop: signal.Signals, 
     assert all(len(after[name]) > count for name, count in before.items())
     steps = " to ".join(f"{step:,}" for step in sorted({int(x[-1]) for x in after.values()}))
     assert err == (
-        f"daybreak: Interrupted: 0 of 2 runs are safe in lab 'lab', and 2 more until step {steps}. "
+        f"daybreak: Interrupted: 0 of 2 runs are done in lab 'lab', and 2 more are saved up to step {steps}. "
         "Run the same command again to go on.\n"
     )
 

@@ -133,7 +133,7 @@ def test_a_law_alone_is_cut_off_at_what_was_seen() -> None:
     assert (after.interval.low, after.median, after.interval.high) == pytest.approx(expected, rel=0.01)
     outlived = forecast([0.0, 5000.0], [0.5, 0.5], 0.1, prior=(500.0, 0.2))
     assert isinstance(outlived, NotEnoughEvidence)
-    assert "should have emerged before step 5000" in outlived.reason
+    assert "should have emerged before step 5,000" in outlived.reason
     vague = forecast([0.0, 10.0], [0.5, 0.5], 0.1, prior=(500.0, 2.0))
     assert isinstance(vague, NotEnoughEvidence)
 

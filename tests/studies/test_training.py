@@ -1,6 +1,5 @@
 """Studies that train: nothing is trained twice, a lost run alone is trained again, and failed ones are named."""
 
-import json
 import shutil
 from dataclasses import replace
 from pathlib import Path
@@ -12,9 +11,9 @@ from daybreak import measure, pictures, studies
 from daybreak.errors import RequestError, WorkError
 from daybreak.lab import Lab, Saved
 from daybreak.lab.sweeps import sweep
-from daybreak.studies import Claim, Findings, Study, StudyStatus, TrainedData, _runs, tables
+from daybreak.studies import Claim, Findings, Study, StudyStatus, TrainedData, _runs
 from daybreak.studies.emergence import fig3, precision
-from daybreak.training import Run, Stop
+from daybreak.training import Stop
 from tests.lab.compute.sweeping import TOY
 
 RUNS = sweep.runs(TOY.replace("seeds = 12", "seeds = 2"))
@@ -45,26 +44,26 @@ STUDY = Study(
 )
 
 
-def _times(lab: Path) -> dict[str, int]:
+def times(lab: Path) -> dict[str, int]:
     return {x.parent.name: x.stat().st_mtime_ns for x in lab.glob("runs/*/result.json")}
 
 
-def _contents(folder: Path) -> dict[str, bytes]:
+def contents(folder: Path) -> dict[str, bytes]:
     return {x.name: x.read_bytes() for x in folder.iterdir() if x.name != "claims.json"}
 
 
 def test_nothing_twice_and_a_lost_run_alone(tmp_path: Path) -> None:
     lab, states = tmp_path / "lab", []
     first = studies.reproduce(STUDY, "laptop", tmp_path / "first", lab, workers=1, on_change=states.append)
-    assert (first.runs, len(_times(lab))) == (4, 4)
+    assert (first.runs, len(times(lab))) == (4, 4)
     assert first.training_seconds > 0
     assert states[-1].outcomes.total() == 4
     assert [claim.verdict for claim in first.findings.claims] == ["holds"]
 
-    before, states = _times(lab), []
+    before, states = times(lab), []
     again = studies.reproduce(STUDY, "laptop", tmp_path / "again", lab, workers=1, on_change=states.append)
     assert not states, "nothing is trained"
-    assert _times(lab) == before
+    assert times(lab) == before
     assert {x.name: x.read_bytes() for x in again.folder.iterdir()} == {
         x.name: x.read_bytes() for x in first.folder.iterdir()
     }
@@ -79,9 +78,9 @@ def test_nothing_twice_and_a_lost_run_alone(tmp_path: Path) -> None:
         }
     ]
     once_more = studies.reproduce(STUDY, "laptop", tmp_path / "once_more", lab, workers=1)
-    changed = {name for name, time in _times(lab).items() if before[name] != time}
+    changed = {name for name, time in times(lab).items() if before[name] != time}
     assert changed == {lost}
-    assert _contents(once_more.folder) == _contents(first.folder)
+    assert contents(once_more.folder) == contents(first.folder)
 
     tiny = studies.reproduce(STUDY, "smoke", tmp_path / "tiny", lab, workers=1)
     (claim,) = tiny.findings.claims
@@ -119,59 +118,3 @@ def test_a_figure_is_in_one_precision_on_every_machine(monkeypatch: pytest.Monke
     elsewhere = fig3.STUDY.data.runs("laptop")
     assert [replace(run, precision="float32") for run in here] == elsewhere
     assert {run.precision for run in precision.STUDY.data.runs("laptop")} == {"float32", "bfloat16"}  # what it compares
-
-
-def _labelled(saved: list[Saved]) -> dict[str, dict[str, np.ndarray]]:
-    return {
-        "plateaus": _runs.plateaus(saved, ("T", "d")),
-        "curves": _runs.curve_table(saved, ("T", "d"), ("clean_loss",)),
-    }
-
-
-def test_runs_that_the_tables_lack_are_added_to_them(tmp_path: Path) -> None:
-    """Whatever part was measured first, and though its lab is lost, the tables are those of all runs trained at once."""
-
-    def study(runs: list[Run]) -> Study:
-        return replace(STUDY, data=TrainedData(lambda scale: runs, _labelled))
-
-    def seconds(folder: Path) -> float:
-        return json.loads((folder / "claims.json").read_text())["training_seconds"]
-
-    whole = studies.reproduce(study(RUNS), "laptop", tmp_path / "whole", tmp_path / "lab", workers=1)
-    out = tmp_path / "parts"
-    part = studies.reproduce(study(RUNS[1:3]), "laptop", out, tmp_path / "lost", workers=1)
-    shutil.rmtree(tmp_path / "lost")
-    before = seconds(part.folder)
-    added = studies.reproduce(study(RUNS), "laptop", out, tmp_path / "other", add=True, workers=1)
-    assert set(_times(tmp_path / "other")) == {RUNS[0].id, RUNS[3].id}, "only these are trained"
-    assert _contents(added.folder) == _contents(whole.folder)
-    assert added.runs == 4
-    assert seconds(added.folder) >= before
-
-    again = studies.reproduce(study(RUNS), "laptop", out, tmp_path / "empty", add=True, workers=1)
-    assert not _times(tmp_path / "empty"), "nothing is lacking"
-    assert _contents(again.folder) == _contents(whole.folder)
-    fewer = studies.reproduce(study(RUNS[:2]), "laptop", out, tmp_path / "empty", add=True, workers=1)
-    assert set(tables.read(fewer.folder / "curves.parquet")["id"].tolist()) == {x.id for x in RUNS[:2]}, (
-        "a smaller grid has no other rows"
-    )
-
-
-def test_add_without_tables_trains_all(tmp_path: Path) -> None:
-    done = studies.reproduce(STUDY, "smoke", tmp_path, tmp_path / "lab", add=True, workers=1)
-    assert done.runs == 2
-
-
-def test_what_nothing_can_be_added_to_stays_as_it_is(tmp_path: Path) -> None:
-    folder = studies.reproduce(STUDY, "smoke", tmp_path, tmp_path / "lab", workers=1).folder
-    before = {x.name: x.read_bytes() for x in folder.iterdir()}
-    with pytest.raises(WorkError, match="rows do not name their runs"):
-        studies.reproduce(STUDY, "smoke", tmp_path, tmp_path / "other", add=True, workers=1)
-    labelled = replace(STUDY, data=TrainedData(lambda scale: RUNS[:2], _labelled))
-    tables.write(folder, "plateaus", {"id": np.array([RUNS[0].id]), "old": np.array([1.0])})
-    changed = (folder / "plateaus.parquet").read_bytes()
-    with pytest.raises(WorkError, match="another version wrote them"):
-        studies.reproduce(labelled, "smoke", tmp_path, tmp_path / "lab", add=True, workers=1)
-    assert (folder / "plateaus.parquet").read_bytes() == changed
-    assert (folder / "claims.json").read_bytes() == before["claims.json"]
-    assert not (tmp_path / "other").exists()

@@ -116,6 +116,9 @@ class Reproduce:
         return measured
 
     def _carry_out(self, chosen: "Sequence[Study]") -> "list[Reproduction]":
+        if self.add:
+            for study in chosen:
+                self._left(study)  # each is refused before the first is trained
         if self.scale == "paper" and not self.from_tables:
             self._estimate(chosen)
         done = []
@@ -135,7 +138,8 @@ class Reproduce:
         from daybreak.lab import Lab
         from daybreak.lab.reading.expected import expected_steps
 
-        runs = study.data.runs(self.scale) if isinstance(study.data, studies.TrainedData) else []
+        data = self._left(study).data
+        runs = data.runs(self.scale) if isinstance(data, studies.TrainedData) else []
         expected = expected_steps(Lab(self.lab), runs)
         workers = self.workers or None
         with watching(title, expected.source) as on_change:
@@ -176,7 +180,13 @@ class Reproduce:
     def _missing(self, chosen: "Sequence[Study]", lab: "Lab") -> "list[list[Run]]":
         from daybreak import studies
 
-        return [studies.missing(study, self.scale, lab) for study in chosen]
+        return [studies.missing(self._left(study), self.scale, lab) for study in chosen]
+
+    def _left(self, study: "Study") -> "Study":
+        """A study with the runs that it is to have: with --add those that the tables lack."""
+        from daybreak import studies
+
+        return studies.lacking(study, self.scale, self.out) if self.add else study
 
     def _listing(self) -> Answer:
         """All figures, with costs as far as rates are known; those that are named, with costs from rates that are measured now."""

@@ -134,7 +134,7 @@ def forecast(
     kept = [one for one in evidence if _still_to_come(one, now) > _OUTLIVED]
     if not kept:
         names = " and ".join(one.source for one in evidence)
-        return NotEnoughEvidence(now, f"by its {names} it should have emerged before step {now:g}.")
+        return NotEnoughEvidence(now, f"by its {names} it should have emerged before step {now:,.12g}.")
     return _combined(now, kept)
 
 

@@ -12,6 +12,7 @@ from daybreak.studies.report import write_report as write_report
 from daybreak.studies.reproduce import Reproduction as Reproduction
 from daybreak.studies.reproduce import has_tables as has_tables
 from daybreak.studies.reproduce import judge_again as judge_again
+from daybreak.studies.reproduce import lacking as lacking
 from daybreak.studies.reproduce import reproduce as reproduce
 from daybreak.studies.status import StudyCost as StudyCost
 from daybreak.studies.status import StudyStatus as StudyStatus

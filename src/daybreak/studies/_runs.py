@@ -37,6 +37,10 @@ def trainable(runs: list[Run]) -> list[Run]:
     return [replace(run, precision="float32") for run in runs]
 
 
+PLATEAU_COLUMNS = frozenset(("id", "precision", "seed", "plateau", "censored", "configuration"))
+"""Columns of every table of plateaus, besides settings."""
+
+
 def plateaus(saved: Sequence[Saved], settings: Sequence[str]) -> Table:
     """One row for each run: its settings, and the plateau at the level of its own stop rule.
 
@@ -50,7 +54,7 @@ def plateaus(saved: Sequence[Saved], settings: Sequence[str]) -> Table:
         "precision": np.array([x.run.precision for x in kept]),
         "seed": np.array([x.run.seed for x in kept]),
         "plateau": np.array([x.length for x in lengths]),
-        "censored": np.array([x.censored for x in lengths]),
+        "censored": np.array([x.censored for x in lengths], bool),
         "configuration": configurations([x.run for x in kept]),
     }
 
@@ -66,7 +70,7 @@ def plateau_columns_at(saved: Sequence[Saved], curve: str, level: Callable[[Save
     lengths = [_plateau_at(x, curve, level(x)) for x in saved if x.result.outcome != "diverged"]
     return {
         f"plateau_{suffix}": np.array([x.length for x in lengths]),
-        f"censored_{suffix}": np.array([x.censored for x in lengths]),
+        f"censored_{suffix}": np.array([x.censored for x in lengths], bool),
     }
 
 

@@ -111,7 +111,8 @@ class Study:
         name: what the command calls it, `fig1c`.
         paper: its folder under `studies/`: `emergence` (paper A), `incremental` (paper B) or `language` (our own).
         title: one line, for lists.
-        minutes: rough cost on two cores at each scale.
+        minutes: rough cost on two cores at each scale; of trained figures at the scale `paper`, by counted operations, with
+            75 billion a second on a core.
         data: compute the tables at a scale, by mathematics alone or by training.
         judge: laws and claims from the tables.
         draw: the picture from both.

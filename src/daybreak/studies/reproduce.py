@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, final
+from typing import Any, NamedTuple, final
 
 from daybreak import __version__, pictures
 from daybreak.errors import RequestError, WorkError
@@ -35,7 +35,8 @@ _NAMED = 3  # failed runs named in a message
 class Reproduction:
     """A study carried out at a scale: its findings, their folder, and how long it took.
 
-    For a study that trains, `runs` is the number of its runs and `training_seconds` what all of them took, now or before.
+    For a study that trains, `runs` is the number of its runs, `training_seconds` what all of them took, now or before, if that is
+    known, and `diverged` has the ids of those that diverged.
     """
 
     study: Study
@@ -43,12 +44,17 @@ class Reproduction:
     findings: Findings
     folder: Path
     seconds: float
-    runs: int
-    training_seconds: float
+    runs: int = 0
+    training_seconds: float | None = None
+    diverged: tuple[str, ...] = ()
 
     def as_json(self) -> dict[str, Any]:
         """The findings as plain data."""
-        trained = {"runs": self.runs, "training_seconds": round(self.training_seconds)} if self.runs else {}
+        trained: dict[str, Any] = {"runs": self.runs} if self.runs else {}
+        if self.training_seconds is not None:
+            trained["training_seconds"] = round(self.training_seconds)
+        if self.diverged:
+            trained["diverged"] = list(self.diverged)
         return {
             "study": f"{self.study.paper}/{self.study.name}",
             "title": self.study.title,
@@ -86,33 +92,57 @@ def reproduce(
         RequestError: if a file is in the way, the lab is none, or this machine lacks the precision of a run.
         WorkError: if runs failed; the sentence names them. If nothing can be added to the tables.
     """
-    folder = _folder(study, scale, out)
-    before = tables.read_all(folder) if add else {}
-    left = study.data
-    if isinstance(left, TrainedData):
-        left = adding.lacking(left, scale, before)
+    folder, data = _folder(study, scale, out), study.data
+    if isinstance(data, TrainedData):
+        before = adding.read_before(folder) if add else None
+        left = data if before is None else adding.lacking(data, scale, before)
         check_lab(lab)  # before anything is written
         check_hardware(missing(replace(study, data=left), scale, Lab(lab)))
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except (FileExistsError, NotADirectoryError):
-        raise RequestError(
-            f"out = {str(out)!r} is not allowed: {folder} cannot be a folder, a file is in its way."
-        ) from None
-    start = time.monotonic()
-    runs, seconds = 0, 0.0
-    if isinstance(left, TrainedData):
+        _make(folder, out)
+        start = time.monotonic()
         saved = _trained(left, scale, Lab(lab), workers, _command(study, scale), expected, on_change)
-        measured, runs, seconds = left.tables(saved) if saved else {}, len(saved), sum(x.result.seconds for x in saved)
+        measured, cost = _with_those_before(data, scale, before, saved)
     else:
-        measured = left(scale)
-    if before and isinstance(study.data, TrainedData):
-        every = study.data.runs(scale)
-        measured, runs = adding.merge(before, measured, every), len(every)
-        seconds += read(folder).document.get("training_seconds", 0.0) if (folder / CLAIMS).exists() else 0.0
+        _make(folder, out)
+        start = time.monotonic()
+        measured, cost = data(scale), _Cost()
     for name, table in measured.items():
         tables.write(folder, name, table)
-    return _judged(study, scale, folder, measured, start, runs, seconds)
+    return _judged(study, scale, folder, measured, start, cost)
+
+
+class _Cost(NamedTuple):
+    """What the training of a study's runs took: see `Reproduction`."""
+
+    runs: int = 0
+    training_seconds: float | None = None
+    diverged: tuple[str, ...] = ()
+
+
+def _with_those_before(
+    data: TrainedData, scale: Scale, before: adding.Before | None, saved: list[Saved]
+) -> tuple[Tables, _Cost]:
+    """The tables of all runs of a study, and what these took, from those that were trained now and the tables before."""
+    seconds = sum(x.result.seconds for x in saved)
+    diverged = {x.result.id for x in saved if x.result.outcome == "diverged"}
+    if before is None or not before.tables:
+        return data.tables(saved), _Cost(len(saved), seconds, tuple(sorted(diverged)))
+    runs = data.runs(scale)
+    measured = adding.merge(before, data.tables(saved) if saved else {}, runs)
+    total = None if before.training_seconds is None else before.training_seconds + seconds
+    return measured, _Cost(len(runs), total, tuple(sorted(diverged | before.diverged)))
+
+
+def lacking(study: Study, scale: Scale, out: Path) -> Study:
+    """The study with only the runs that its tables under `out` lack; as it is, if it trains none.
+
+    Raises:
+        WorkError: if nothing can be added to these tables.
+    """
+    if not isinstance(study.data, TrainedData):
+        return study
+    before = adding.read_before(_folder(study, scale, out))
+    return replace(study, data=adding.lacking(study.data, scale, before))
 
 
 def has_tables(study: Study, scale: Scale, out: Path) -> bool:
@@ -135,26 +165,23 @@ def judge_again(study: Study, scale: Scale, out: Path) -> Reproduction:
             "or leave out --from-tables to measure it."
         )
     before = read(folder).document if (folder / CLAIMS).exists() else {}
+    cost = _Cost(before.get("runs", 0), before.get("training_seconds"), tuple(before.get("diverged", ())))
     try:
-        return _judged(
-            study, scale, folder, measured, start, before.get("runs", 0), before.get("training_seconds", 0.0)
-        )
+        return _judged(study, scale, folder, measured, start, cost)
     except KeyError as missing:
         raise WorkError(
             f"the tables in {folder} have no {missing}: another version wrote them. Measure them again."
         ) from None
 
 
-def _judged(
-    study: Study, scale: Scale, folder: Path, measured: Tables, start: float, runs: int, training_seconds: float
-) -> Reproduction:
+def _judged(study: Study, scale: Scale, folder: Path, measured: Tables, start: float, cost: "_Cost") -> Reproduction:
     """Judge, draw, and write both."""
     findings = study.judge(measured)
     if scale == "smoke" and isinstance(study.data, TrainedData):
         findings = _undecided(findings)
     with pictures.look():
         figure = study.draw(measured, findings)
-    done = Reproduction(study, scale, findings, folder, time.monotonic() - start, runs, training_seconds)
+    done = Reproduction(study, scale, findings, folder, time.monotonic() - start, *cost)
     for path in pictures.save(figure, folder / ".figure.part"):
         path.replace(folder / f"figure{path.suffix}")
     document = {"schema": SCHEMA, **done.as_json(), "command": _command(study, scale), "daybreak": __version__}
@@ -162,6 +189,15 @@ def _judged(
     part.write_bytes((json.dumps(document, indent=2, ensure_ascii=False) + "\n").encode())
     part.replace(folder / CLAIMS)
     return done
+
+
+def _make(folder: Path, out: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except (FileExistsError, NotADirectoryError):
+        raise RequestError(
+            f"out = {str(out)!r} is not allowed: {folder} cannot be a folder, a file is in its way."
+        ) from None
 
 
 def _folder(study: Study, scale: Scale, out: Path) -> Path:

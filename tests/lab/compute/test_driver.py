@@ -149,8 +149,8 @@ def test_interrupted_it_says_what_is_safe(programs: Path, tmp_path: Path) -> Non
     done = len(list((tmp_path / "runs").glob("*/result.json")))
     begun = len(list((tmp_path / "runs").glob("*/checkpoint.safetensors")))
     assert re.fullmatch(
-        f"Interrupted: {done} of 24 runs are safe in lab {str(tmp_path)!r}"
-        + (f", and {begun} more until step [0-9]+( to [0-9]+)?" if begun else "")
+        f"Interrupted: {done} of 24 runs are done in lab {str(tmp_path)!r}"
+        + (f", and {begun} more are saved up to step [0-9]+( to [0-9]+)?" if begun else "")
         + r"\. Run the same command again to go on\.",
         str(stop.value),
     )
@@ -203,7 +203,7 @@ def small_disk(tmp_path: Path):
 
 def test_a_full_disk_stops_the_sweep_and_loses_nothing(undisturbed: Path, programs: Path, small_disk: Path) -> None:
     lab = small_disk / "lab"
-    with pytest.raises(WorkError, match=r"No space left on device\): \d+ of 24 runs are safe in lab") as full:
+    with pytest.raises(WorkError, match=r"No space left on device\): \d+ of 24 runs are done in lab") as full:
         carry_out(lab, programs)
     done = len(list((lab / "runs").glob("*/result.json")))
     assert f": {done} of 24 runs" in str(full.value)
@@ -225,7 +225,7 @@ def test_interrupted_workers_send_the_step_that_they_have_reached(programs: Path
         if any(first.values()):
             raise KeyboardInterrupt
 
-    with pytest.raises(KeyboardInterrupt, match=r"0 of 2 runs are safe .*, and 2 more until step"):
+    with pytest.raises(KeyboardInterrupt, match=r"0 of 2 runs are done .*, and 2 more are saved up to step"):
         carry_out(tmp_path, programs, runs=long, rules=Rules(checkpoint=1e6), on_change=interrupt)
     for run in long:
         assert run_curves(Lab(tmp_path), run.id).steps[-1] >= first[run.id]

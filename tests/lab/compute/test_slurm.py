@@ -156,7 +156,7 @@ def test_the_command_saves_what_was_reached_when_interrupted(
         command.send_signal(signal.SIGTERM)  # Ctrl-C is ignored where tests run in the background
         _, message = command.communicate(timeout=60)
     assert command.returncode == 130, message
-    assert "runs are safe in lab 'lab', and" in message
+    assert "runs are done in lab 'lab', and" in message
     assert list(tmp_path.glob("lab/runs/*/checkpoint.safetensors"))
     _wait(lambda: not _running(slurm))
 

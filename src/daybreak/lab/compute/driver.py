@@ -324,9 +324,9 @@ def _writing(lab: Lab, state: State) -> Iterator[None]:
 
 
 def _safe(lab: Lab, state: State) -> str:
-    safe = f"{state.done:,} of {state.total:,} runs are safe in lab {str(lab.path)!r}"
+    safe = f"{state.done:,} of {state.total:,} runs are done in lab {str(lab.path)!r}"
     steps = state.saved_steps.values()
     if steps:
         reached = " to ".join(f"{step:,}" for step in sorted({min(steps), max(steps)}))
-        safe += f", and {len(steps):,} more until step {reached}"
+        safe += f", and {len(steps):,} more are saved up to step {reached}"
     return safe

@@ -88,7 +88,7 @@ def _tables(saved: list[Saved]) -> Tables:
             "precision": np.array([x.run.precision for x in saved]),
             "seed": np.array([x.run.seed for x in saved]),
             "plateau": np.array([max(x.length, 1.0) for x in lengths]),
-            "censored": np.array([x.censored for x in lengths]),
+            "censored": np.array([x.censored for x in lengths], bool),
         }
     }
 
@@ -160,7 +160,7 @@ STUDY = Study(
     name="precision",
     paper="emergence",
     title="Products in bfloat16 and in float32",
-    minutes={"smoke": 0.5, "laptop": 20, "paper": 1e5},
+    minutes={"smoke": 0.5, "laptop": 20, "paper": 5e3},
     data=_runs.training(_SWEEPS, _tables),
     judge=_judge,
     draw=_draw,
