@@ -6,11 +6,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, final
 
+from daybreak.advice.measured import network
 from daybreak.advice.options import Option, distance, options, recommended
 from daybreak.advice.reference import Expected, Gain, Reference, Task
+from daybreak.tasks import Recall, SingleLocation
 from daybreak.training import Stop
 
 _BUDGET = 2  # times the expected plateau: intervals are about that wide
+_MOST_STEPS = 2**31 - 1  # that `daybreak train` takes
+_TASKS = {"single-location": SingleLocation, "recall": Recall}
 
 
 @final
@@ -21,7 +25,7 @@ class Advice:
     Args:
         task: what is learned.
         setting: T and d of single location, N and V of recall.
-        width: of the network.
+        here: the setting with the width, layers and learning rate of the network that `command` trains.
         reference: the trained networks, or the published law, that give the number of steps.
         expected: the plateau without repetition.
         options: forms of repetition, and what each gains.
@@ -33,7 +37,7 @@ class Advice:
 
     task: Task
     setting: Mapping[str, int]
-    width: int
+    here: Mapping[str, float]
     reference: Reference
     expected: Expected
     options: tuple[Option, ...]
@@ -48,14 +52,14 @@ class Advice:
 
     def distance(self, gain: Gain) -> dict[str, float]:
         """By which factor each number of the setting differs from where a gain was measured, without those that do not."""
-        return distance(gain, {**self.setting, "width": self.width})
+        return distance(gain, self.here)
 
     def as_json(self) -> dict[str, Any]:
         """The same as plain data."""
         return {
             "task": self.task,
             **self.setting,
-            "width": self.width,
+            "width": int(self.here["width"]),
             "law": {"source": self.reference.source, "formula": self.expected.formula},
             "measured": {name: list(ends) for name, ends in self.reference.measured.items()},
             "plateau": self.expected.steps,
@@ -85,21 +89,27 @@ class Advice:
 
 
 def advise(task: Task, setting: Mapping[str, int], width: int, reference: Reference, results: Path) -> Advice:
-    """Expected plateau, what each form of repetition gains, and which to take."""
+    """Expected plateau, what each form of repetition gains, and which to take.
+
+    Raises:
+        RequestError: if there is no such task, or if it lies too far beyond everything that was measured.
+    """
+    _TASKS[task](**setting)  # refuses what cannot be
+    here = network(task) | {"width": width} | {**setting}
     expected = reference.expected(setting, width)
-    found = options(task, setting, reference, results)
-    best = recommended(found, {**setting, "width": width})
+    found = options(task, setting, here, reference, results)
+    best = recommended(found, here)
     return Advice(
         task=task,
         setting=setting,
-        width=width,
+        here=here,
         reference=reference,
         expected=expected,
         options=found,
         recommended=best,
         why_not=_why_not(found, best),
         command=_command(task, setting, width, best, expected.steps),
-        cautions=_cautions(task, reference, expected.steps),
+        cautions=_cautions(task, reference, expected, width),
     )
 
 
@@ -123,7 +133,7 @@ def _command(task: Task, setting: Mapping[str, int], width: int, best: Option | 
         parts += ["--schedule.name adaptive"] if best.schedule == "adaptive" else []
     steps = _BUDGET * plateau / (1 if best is None else best.gains[0].factor)
     if steps > Stop.budget:
-        parts.append(f"--stop.budget {_rounded_up(steps)}")
+        parts.append(f"--stop.budget {min(_rounded_up(steps), _MOST_STEPS)}")
     return " ".join(parts)
 
 
@@ -133,8 +143,15 @@ def _rounded_up(number: float) -> int:
     return math.ceil(number / unit) * unit
 
 
-def _cautions(task: Task, reference: Reference, steps: float) -> tuple[str, ...]:
-    cautions = [
+def _cautions(task: Task, reference: Reference, expected: Expected, width: int) -> tuple[str, ...]:
+    cautions = (
+        []
+        if width == reference.width
+        else [
+            f"Steps are those of networks of width {reference.width}. Narrower ones can take several times as many: no law for the width."
+        ]
+    )
+    cautions += [
         "The adaptive rule watches a loss that falls towards zero. If noise keeps it high, raise restore_below."
     ]
     if task == "recall":
@@ -151,6 +168,6 @@ def _cautions(task: Task, reference: Reference, steps: float) -> tuple[str, ...]
         ]
     if reference.runs is None:
         cautions.append("The paper gives neither intervals nor its grid: how far this extrapolates is unknown.")
-    if steps < 200:
-        cautions.append(f"A plateau of {steps:,.0f} steps is too short to need repetition.")
+    if expected.steps < 200:
+        cautions.append(f"A plateau of {expected.steps:,.0f} steps is too short to need repetition.")
     return tuple(cautions)

@@ -12,7 +12,7 @@ from daybreak.lab.reading.groups import groups
 from daybreak.lab.reading.published import PUBLISHED, Published, known_exponents
 from daybreak.measure import Interval, Law
 from daybreak.measure.law import Beyond
-from daybreak.measure.transfer import transfer
+from daybreak.measure.transfer import Transfer, transfer
 from daybreak.studies import tables
 from daybreak.studies._study import Table
 from daybreak.studies.catalogue import find
@@ -29,6 +29,7 @@ _TRAINED = "task = 'single-location' and model = 'transformer' and p = 0 and sch
 _FORMS: Mapping[Task, str] = {"single-location": "C * d**a * T**b", "recall": "C * V**a * N**b"}
 _LAW_SETTINGS = ("d", "T", "B")
 _WIDTH = 256  # of the networks of figures 3, 4 and 15
+_FAR, _TOO_FAR = 10, 100  # times beyond what was measured: there is no interval, there is no answer
 
 
 @final
@@ -40,7 +41,7 @@ class Gain:
         factor: above 1 is faster.
         interval: 95 %; None from theory.
         source: of the factor.
-        measured: setting at which it was measured; empty where it follows from a formula.
+        measured: setting at which it was measured, and its network; of a law the nearest within its runs; empty from theory.
     """
 
     factor: float
@@ -56,7 +57,8 @@ class Expected:
 
     Args:
         steps: median.
-        interval: in which 95 % of runs should emerge; None if only a published law is known, which has none.
+        interval: in which 95 % of runs should emerge; None if that is not known: of a published law, at another width, or more than
+            ten times beyond what was measured.
         formula: the law.
         beyond: settings outside of what was measured.
     """
@@ -65,6 +67,18 @@ class Expected:
     interval: Interval | None
     formula: str
     beyond: tuple[Beyond, ...]
+
+
+def interval_of(there: Transfer, wide: tuple[Beyond, ...] = ()) -> Interval | None:
+    """In which 95 % of runs should emerge; None at a width for which there is no law, and far beyond what was measured.
+
+    Raises:
+        RequestError: so far beyond that a number would mean nothing.
+    """
+    for x in there.beyond:
+        if x.factor > _TOO_FAR:
+            raise RequestError(f"{x}: nothing that was measured says what happens there.")
+    return None if wide or any(x.factor > _FAR for x in there.beyond) else there.interval(0.95)
 
 
 @final
@@ -77,7 +91,8 @@ class Reference:
         source: where the runs or the law come from.
         paper: the published law.
         runs: without repetition; None if there is only the published law.
-        copies: a law of these and of runs that repeat in the context, C d^a T^b B^c; None if there are too few.
+        copies: a law of these and of runs that repeat in the context, C d^a T^b B^c; None if there are too few, or if they are
+            compared one by one.
         width: of the networks.
     """
 
@@ -97,7 +112,7 @@ class Reference:
         form = _FORMS[self.task]
         known = known_exponents(self.paper, form, self.runs)
         there = transfer(form, self.runs, {name: float(x) for name, x in setting.items()}, known)
-        return Expected(there.median, there.interval(0.95), there.law.formula, (*there.beyond, *wide))
+        return Expected(there.median, interval_of(there, wide), there.law.formula, (*there.beyond, *wide))
 
     @property
     def measured(self) -> dict[str, tuple[float, float]]:
@@ -107,15 +122,19 @@ class Reference:
         ends = {name: (float(self.runs[name].min()), float(self.runs[name].max())) for name in SETTINGS[self.task]}
         return ends | {"width": (float(self.width), float(self.width))}
 
-    def gain_of_copies(self, B: int) -> Gain | None:
+    def gain_of_copies(self, B: int, setting: Mapping[str, int]) -> Gain | None:
         """What B copies gain by a law with a power of B; None if there is none."""
+        where = {
+            name: min(max(float(setting.get(name, self.width)), low), high)
+            for name, (low, high) in self.measured.items()
+        }
         if self.runs is None:
             power = -self.paper.exponents.get("B", 0.0)
-            return Gain(B**power, None, self.source, {}) if power else None
+            return Gain(B**power, None, self.source, where) if power else None
         if self.copies is None:
             return None
         low, high = self.copies.intervals["c"]
-        return Gain(B ** -self.copies.coefficients["c"], Interval(B**-high, B**-low), self.source, {})
+        return Gain(B ** -self.copies.coefficients["c"], Interval(B**-high, B**-low), self.source, where)
 
 
 def law_of_lab(lab: Lab) -> Reference:
@@ -150,7 +169,7 @@ def law_of_results(name: str, results: Path) -> Reference:
     if "optimizer" in runs:
         runs = laws.select(runs, runs["optimizer"] == "adam")
     alone = laws.select(runs, runs["B"] == 1) if "B" in runs else runs
-    return Reference("single-location", f"our runs of {name}", _published(name), alone, _copies(runs), _WIDTH)
+    return Reference("single-location", f"our runs of {name}", _published(name), alone, None, _WIDTH)
 
 
 def law_of_recall(results: Path) -> Reference:

@@ -7,7 +7,7 @@ from typing import Any, final
 
 import numpy as np
 
-from daybreak.advice.reference import Expected, study_table
+from daybreak.advice.reference import Expected, interval_of, study_table
 from daybreak.errors import RequestError
 from daybreak.measure.transfer import transfer
 from daybreak.studies._pairs import Difference, difference
@@ -96,7 +96,7 @@ def advise_text(setting: Mapping[str, int], results: Path) -> TextAdvice:
     runs = _table(results, laws.STUDY.name, "plateaus")
     compared = _table(results, schedules.STUDY.name, "runs")
     there = transfer(laws.FORM, runs, {name: float(x) for name, x in setting.items()})
-    expected = Expected(there.median, there.interval(0.95), there.law.formula, there.beyond)
+    expected = Expected(there.median, interval_of(there), there.law.formula, there.beyond)
     arms = tuple(_arm(compared, name) for name in dict.fromkeys(compared["arm"].tolist()))
     best = next((x for x in arms if x.name.startswith("adaptive") and x.factor is not None), None)
     best = best or min((x for x in arms if x.factor is not None and x.price), key=lambda x: x.factor or 0, default=None)
@@ -146,7 +146,7 @@ def _command(setting: Mapping[str, int], best: Arm | None, steps: float) -> str:
     copies = max(2, T // 16)
     parts = [f"daybreak train text --task.T {T} --task.copies {copies} --batch {setting['batch']}"]
     if setting["width"] != 128:
-        parts.append(f"--model.width {setting['width']} --model.head-width {setting['width'] // 4}")
+        parts.append(f"--model.width {setting['width']} --model.head-width {max(1, setting['width'] // 4)}")
     if setting["vocabulary"] != 1000:
         parts.append(f"--task.vocabulary {setting['vocabulary']}")
     parts.append(f"--task.q {best.name.rpartition(' ')[2]}" if best else "--task.q 0")

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 _SETTINGS = {  # with the least value of each
     "single-location": {"T": 8, "d": 1},
     "recall": {"N": 2, "V": 4},
-    "text": {"context": 16, "batch": 1},
+    "text": {"context": 20, "batch": 1},  # passages of 10 tokens, twice
 }
 _MOST = 1_000_000
 

@@ -26,6 +26,7 @@ from daybreak.studies.emergence import (
     placement,
     precision,
     schedules,
+    schedules_paper_network,
     sensitivity,
     two_circuits,
 )
@@ -35,6 +36,7 @@ _FIGURES = (
     *(fig11, fig12, fig13, fig14, fig15, fig16, fig17),
     best_repetition,
     schedules,
+    schedules_paper_network,
     placement,
     two_circuits,
     sensitivity,

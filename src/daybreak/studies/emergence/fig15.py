@@ -16,7 +16,7 @@ from daybreak.studies.emergence import _trained
 
 _FORM = "C * d**a * T**b"
 _REGIME = {"T": (16.0, 128.0), "d": (16.0, 32.0)}
-_HOURS = 4  # of two cores for the laptop grid
+_HOURS = 0.6  # of two cores for the laptop grid
 
 _SWEEPS: _runs.Sweeps = {
     "smoke": f"{_trained.TINY}{_trained.CORNER}{_trained.CORNER}"
