@@ -9,7 +9,7 @@ import pytest
 from pyarrow import parquet
 
 from daybreak import theory
-from daybreak.advice import Advice, advise, law_of_lab, law_of_recall, law_of_results
+from daybreak.advice import Advice, Task, advise, law_of_lab, law_of_recall, law_of_results
 from daybreak.errors import RequestError
 from daybreak.lab import Lab
 from daybreak.studies.results import shipped
@@ -32,6 +32,7 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "plateau": 2 * d * (T / B) ** 0.7 * np.exp(0.05 * rng.standard_normal(T.size)),
         "censored": np.zeros(T.size, bool),
         "configuration": np.arange(T.size) // 3,
+        "seed": np.arange(T.size) % 3,
         "id": np.arange(T.size).astype(str),
     }
     place = folder / "emergence" / "fig3" / "laptop"
@@ -51,33 +52,50 @@ def test_the_planted_law_gives_the_steps(results: Path) -> None:
     assert advice.expected.interval.low < 2 * 24 * 48**0.7 < advice.expected.interval.high
     assert not advice.expected.beyond
     assert advice.reference.measured == {"T": (16, 64), "d": (8, 32), "width": (256, 256)}
-    gain = next(x for x in advice.options if x.name == "constant B = 4").gains[0]
+    gain = next(x for x in advice.options if x.name == "constant B = 2").gains[0]
     assert gain.interval is not None
-    assert gain.interval.low < 4**0.7 < gain.interval.high
+    assert gain.interval.low < 2**0.7 < gain.interval.high
     assert gain.interval.low < gain.factor < gain.interval.high
 
 
 def test_an_extrapolation_is_stated_with_its_factor(results: Path) -> None:
     reference = law_of_results("fig3", results)
-    far, inside = reference.expected({"T": 4096, "d": 4}, 64), reference.expected({"T": 64, "d": 8}, 256)
-    assert {x.name: x.factor for x in far.beyond} == {"T": 64.0, "d": 2.0, "width": 4.0}
+    far, inside = reference.expected({"T": 256, "d": 4}, 256), reference.expected({"T": 64, "d": 8}, 256)
+    assert {x.name: x.factor for x in far.beyond} == {"T": 4.0, "d": 2.0}
     said = [str(x) for x in far.beyond]
-    assert "T = 4096 is 64.0 times beyond the largest measured, 64" in said
+    assert "T = 256 is 4.0 times beyond the largest measured, 64" in said
     assert "d = 4 is 2.0 times beyond the smallest measured, 8" in said
     widths = [np.log(x.interval.high / x.interval.low) for x in (far, inside) if x.interval is not None]
     assert widths[0] > 2 * widths[1], "an interval is wider where nothing was measured"
 
 
+def test_far_from_what_was_measured_there_is_no_interval_and_further_no_answer(results: Path) -> None:
+    reference = law_of_results("fig3", results)
+    assert reference.expected({"T": 640, "d": 8}, 256).interval is not None, "ten times"
+    assert reference.expected({"T": 640, "d": 64}, 256).interval is None, "ten times in T, twice in d"
+    with pytest.raises(RequestError, match=r"T = 6401 is 100\.0 times beyond the largest measured, 64: nothing"):
+        reference.expected({"T": 6401, "d": 8}, 256)
+
+
+def test_at_another_width_there_is_no_interval_and_the_steps_are_said_to_be_those_of_the_measured_one(
+    results: Path,
+) -> None:
+    """Trained at T = 64, d = 16, width 64: 2,399 and 2,209 steps, where networks of width 256 take about 780."""
+    narrow = advise("single-location", {"T": 64, "d": 16}, 64, law_of_results("fig3", results), results)
+    assert narrow.expected.interval is None
+    assert [str(x) for x in narrow.expected.beyond] == ["width = 64 is 4.0 times beyond the smallest measured, 256"]
+    assert "Steps are those of networks of width 256." in narrow.cautions[0]
+
+
 def test_the_fastest_row_of_trained_networks_is_recommended_and_a_faster_one_by_theory_explained(results: Path) -> None:
     planted = _advice(32, 16, results)
     assert planted.recommended is not None
-    assert planted.recommended.name == "constant B = 8", "without a study of schedules only copies were trained"
+    assert planted.recommended.name == "constant B = 4", "the most copies that were trained"
     for here in (planted, _advice(64, 16, shipped())):
         best = here.recommended
         assert best is not None
         faster = [x for x in here.options if x.gains[0].factor > best.gains[0].factor]
         assert len(here.why_not) == len(faster)
-        assert not any(x.trained for x in faster)
         document = here.as_json()
         assert document["recommended"] in document["options"]
         for option in document["options"]:
@@ -85,9 +103,9 @@ def test_the_fastest_row_of_trained_networks_is_recommended_and_a_faster_one_by_
             assert {type(option["value"]), type(option["steps"])} == {float}
             assert option["lever"] in ("B", "p")
     assert here.recommended is not None
-    gain = here.recommended.gains[0]
-    assert (gain.source, gain.measured["T"], gain.measured["width"]) == ("study schedules", 64, 64)
-    assert here.distance(gain) == {"width": 4.0}
+    assert here.recommended.gains[0].measured["width"] == 256, "on a network like the own one"
+    others = [x for x in here.options if x.name == "adaptive p = 0.9"]
+    assert here.distance(others[0].gains[0]) == {"width": 4.0, "learning_rate": 10.0}
 
 
 def test_theory_is_that_of_the_flow(results: Path) -> None:
@@ -102,7 +120,9 @@ def _recall(folder: Path, name: str, rows: list[tuple[float, ...]], placement: s
     """A planted table of figure 4 or 5: N, V, B, p, plateau and seed of each run."""
     N, V, B, p, plateau, seed = (np.array(x, np.float64) for x in zip(*rows, strict=True))
     settings = {"N": N, "V": V, "B": B, "p": p, "learning_rate": np.full(N.size, 1e-4), "seed": seed}
-    measured = dict.fromkeys(("plateau", "plateau_above", "plateau_paper"), plateau)
+    measured = {"plateau_above": plateau} | dict.fromkeys(
+        ("plateau", "plateau_paper"), plateau / N
+    )  # other levels, other laws
     cut = {x: np.zeros(N.size, bool) for x in ("censored", "censored_above", "censored_paper")}
     _, configuration = np.unique(np.stack([N, V, B, p], axis=1), axis=0, return_inverse=True)
     names = {"id": np.arange(N.size).astype(str), "placement": np.full(N.size, placement)}
@@ -144,20 +164,51 @@ def test_the_planted_law_of_recall_gives_the_steps(tmp_path: Path) -> None:
 
 
 def test_factors_of_the_nearest_network_are_recommended(tmp_path: Path) -> None:
-    """At width 256 those of figure 5, planted to gain less than what the shipped study of schedules has at width 64."""
+    """Those of figure 5, planted to gain less than what the shipped study of schedules has at width 64 and ten times the learning rate."""
     gains = {(1.0, 0.0): 1.0, (2.0, 0.0): 2.0, (3.0, 0.0): 3.0, (1.0, 0.5): 1.5}
     rows = [(12, 64, B, p, 4000 * (1 + 0.01 * seed) / x, seed) for (B, p), x in gains.items() for seed in range(3)]
     _recall(tmp_path, "fig5", rows)
-    shutil.copytree(shipped() / "emergence" / "schedules", tmp_path / "emergence" / "schedules")
-    wide, narrow = (advise("recall", {"N": 12, "V": 64}, x, law_of_recall(tmp_path), tmp_path) for x in (256, 64))
+    only = tmp_path / "only"
+    for folder in (tmp_path, only):
+        shutil.copytree(shipped() / "emergence" / "schedules", folder / "emergence" / "schedules")
+    wide, study = (advise("recall", {"N": 12, "V": 64}, 256, law_of_recall(x), x) for x in (tmp_path, only))
     assert wide.recommended is not None
     assert (wide.recommended.name, wide.recommended.gains[0].source) == ("constant B = 3", "our runs of fig5")
     assert wide.recommended.gains[0].factor == pytest.approx(3)
-    assert narrow.recommended is not None
-    assert narrow.recommended.gains[0].source == "study schedules"
-    assert narrow.recommended.gains[0].factor > 3
-    (why,) = [x for x in wide.why_not if x.startswith(narrow.recommended.name)]
-    assert "networks are further from yours" in why
+    assert study.recommended is not None
+    assert study.recommended.gains[0].source == "study schedules", "without figure 5"
+    assert study.recommended.gains[0].factor > 3
+    (why,) = [x for x in wide.why_not if x.startswith(study.recommended.name)]
+    assert "on networks less like yours" in why
+    constant = {x.name: x.gains[0] for x in wide.options}["constant p = 0.5"]
+    assert (constant.source, constant.factor) == ("our runs of fig5", pytest.approx(1.5)), (
+        "every row has the nearest first"
+    )
+
+
+def test_copies_count_at_the_nearest_size_at_which_they_were_trained_unless_that_gave_a_bound(results: Path) -> None:
+    near = _advice(60, 30, results)
+    (gain,) = [x.gains[0] for x in near.options if x.name == "constant B = 2"]
+    assert (gain.measured["T"], gain.measured["d"]) == (64, 32)
+    path = results / "emergence" / "fig3" / "laptop" / "plateaus.parquet"
+    before = parquet.read_table(path)
+    table = {name: before[name].to_numpy().copy() for name in before.column_names}
+    table["censored"][(table["T"] == 64) & (table["d"] == 32) & (table["B"] == 2)] = True
+    parquet.write_table(pa.table(table), path)
+    try:
+        assert [x.gains[0].source for x in _advice(60, 30, results).options if x.name == "constant B = 2"] == ["theory"]
+    finally:
+        parquet.write_table(before, path)
+
+
+@pytest.mark.parametrize(
+    ("task", "setting", "words"),
+    [("recall", {"N": 100, "V": 8}, "V must be at least 100"), ("single-location", {"T": 0, "d": 8}, "T = 0")],
+)
+def test_what_cannot_be_trained_is_refused(task: Task, setting: dict[str, int], words: str) -> None:
+    reference = law_of_recall(shipped()) if task == "recall" else law_of_results("fig3", shipped())
+    with pytest.raises(RequestError, match=words):
+        advise(task, setting, 256, reference, shipped())
 
 
 def test_the_law_of_a_lab(tmp_path: Path) -> None:
@@ -196,7 +247,7 @@ def test_what_cannot_be_advised_on_is_refused(tmp_path: Path) -> None:
 
 def test_the_command_has_a_budget_that_lasts_until_emergence(results: Path) -> None:
     assert "--stop.budget" not in _advice(64, 32, results).command, "the default is enough"
-    advice = _advice(4096, 1024, results)
+    advice = _advice(1024, 64, results)
     budget = int(advice.command.partition("--stop.budget ")[2])
     assert advice.recommended is None or budget > 1.9 * advice.steps(advice.recommended)
     assert budget < 3 * advice.expected.steps

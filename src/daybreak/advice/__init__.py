@@ -1,8 +1,8 @@
 """Advice for a setting: how long its plateau is expected to be, what each form of repetition gains, which one to take.
 
 The expected length comes from trained networks: those of a lab, or of the results that come with the package; where there are
-none, from a paper's law. The factors come from figure 5, from the study of schedules, from a law with B, and from the flow of the toy
-model. Each number states its source, and how far the setting lies outside of what was measured.
+none, from a paper's law. The factors come from the nearest trained networks, from a law with B, and from the flow of the toy model.
+Each number states its source, and how far the setting lies outside of what was measured.
 """
 
 from daybreak.advice.advise import Advice as Advice

@@ -29,7 +29,7 @@ class Advice:
         reference: the trained networks, or the published law, that give the number of steps.
         expected: the plateau without repetition.
         options: forms of repetition, and what each gains.
-        recommended: the fastest of them by the nearest trained networks; None if none is faster than no repetition.
+        recommended: the fastest of them on the trained networks most like the own one; None if none is faster than no repetition there.
         why_not: for each option that looks faster, why it is not recommended.
         command: trains what is recommended.
         cautions: limits of this advice.
@@ -117,7 +117,7 @@ def _why_not(found: tuple[Option, ...], best: Option | None) -> tuple[str, ...]:
     least = 1.0 if best is None else best.gains[0].factor
     faster = [x for x in found if x.gains[0].factor > least]
     return tuple(
-        f"{x.name} is {x.gains[0].factor:.2f} times faster by {x.gains[0].source}, but its networks are further from yours."
+        f"{x.name} is {x.gains[0].factor:.2f} times faster by {x.gains[0].source}, but on networks less like yours."
         if x.trained
         else f"{x.name} is {x.gains[0].factor:.2f} times faster by theory alone: no network was trained with it."
         for x in faster

@@ -11,7 +11,7 @@ from daybreak.lab import index
 from daybreak.studies._pairs import paired_factor
 from daybreak.studies._runs import with_plateaus_at
 from daybreak.studies._study import Table, TrainedData
-from daybreak.studies.emergence import fig5, schedules
+from daybreak.studies.emergence import fig5, schedules, schedules_paper_network
 from daybreak.studies.emergence._trained import is_recall_of_the_paper
 from daybreak.training import to_json
 from daybreak.training.presets import PRESETS
@@ -20,22 +20,41 @@ Form = tuple[str, str, float]
 """A schedule, a lever and its value: `constant`, `B`, 4."""
 _PRESETS: Mapping[Task, str] = {"single-location": "paper-a-regression", "recall": "paper-a-recall"}
 _IN_STUDY: Mapping[Task, str] = {"single-location": "regression", "recall": "recall"}
-_NETWORK = ("width", "layers", "learning_rate")
+NETWORK = ("width", "layers", "learning_rate")
+"""What makes networks differ, as numbers."""
 
 
 def network(task: Task) -> dict[str, float]:
     """The width, layers and learning rate of `daybreak train` for a task, which are those of the paper."""
     settings = index.settings(to_json(PRESETS[_PRESETS[task]]))
-    return {name: settings[name] for name in _NETWORK}
+    return {name: settings[name] for name in NETWORK}
 
 
 def gains(task: Task, setting: Mapping[str, int], results: Path) -> dict[Form, list[Gain]]:
-    """What was measured: on the paper's network in figures 3 and 5, and on small ones in the study of schedules."""
-    of_paper = _figure_3(setting, results) if task == "single-location" else _figure_5(results)
+    """What was measured: on the paper's network, and on small ones in the study of schedules; of equally near ones the first counts."""
+    of_paper = (
+        (_schedules(results), _figure_3(setting, results)) if task == "single-location" else (_figure_5(results),)
+    )
     found: dict[Form, list[Gain]] = {}
-    for form, gain in (*of_paper.items(), *_study(task, results).items()):
-        found.setdefault(form, []).append(gain)
+    for source in (*of_paper, _study(task, results)):
+        for form, gain in source.items():
+            found.setdefault(form, []).append(gain)
     return found
+
+
+def _schedules(results: Path) -> dict[Form, Gain]:
+    """Constant and adaptive copies, compared on the paper's network."""
+    name = schedules_paper_network.STUDY.name
+    runs = study_table(results, name, "plateaus")
+    if runs is None:
+        return {}
+    where = {"T": float(runs["T"][0]), "d": float(runs["d"][0]), **network("single-location")}
+    factors = {form: schedules_paper_network.factor(runs, form) for form in schedules_paper_network.forms(runs)}
+    return {
+        form: Gain(factor.value, factor.interval, f"study {name}", where)
+        for form, factor in factors.items()
+        if factor.interval is not None
+    }
 
 
 def _figure_3(setting: Mapping[str, int], results: Path) -> dict[Form, Gain]:
@@ -106,4 +125,4 @@ def _where(task: Task, results: Path) -> dict[str, float]:
     data = schedules.STUDY.data
     assert scale is not None and isinstance(data, TrainedData)  # noqa: S101
     settings = next(x for x in (index.settings(to_json(run)) for run in data.runs(scale)) if x["task"] == task)
-    return {name: settings[name] for name in (*SETTINGS[task], *_NETWORK)}
+    return {name: settings[name] for name in (*SETTINGS[task], *NETWORK)}

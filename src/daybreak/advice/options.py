@@ -86,9 +86,10 @@ def how_far(gain: Gain, here: Mapping[str, float]) -> float:
 
 
 def recommended(found: tuple[Option, ...], here: Mapping[str, float]) -> Option | None:
-    """The fastest form by the trained networks that are nearest to a setting; None if none is faster than no repetition."""
+    """The fastest form on the trained networks that are most like the own one; None if none is faster than no repetition there."""
+    network = {name: here[name] for name in measured.NETWORK}
     trained = [x for x in found if x.trained]
-    away = {x.name: how_far(x.gains[0], here) for x in trained}
+    away = {x.name: how_far(x.gains[0], network) for x in trained}
     near = [x for x in trained if away[x.name] == min(away.values())]
     best = max(near, key=lambda x: x.gains[0].factor, default=None)
     return best if best is not None and best.gains[0].factor > 1 else None

@@ -1,5 +1,6 @@
 """The trained networks that advice rests on: where they come from, which plateau they predict, and how far they were measured."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -29,7 +30,10 @@ _TRAINED = "task = 'single-location' and model = 'transformer' and p = 0 and sch
 _FORMS: Mapping[Task, str] = {"single-location": "C * d**a * T**b", "recall": "C * V**a * N**b"}
 _LAW_SETTINGS = ("d", "T", "B")
 _WIDTH = 256  # of the networks of figures 3, 4 and 15
-_FAR, _TOO_FAR = 10, 100  # times beyond what was measured: there is no interval, there is no answer
+_FAR, _TOO_FAR = (
+    10,
+    100,
+)  # times beyond what was measured, all settings together: there is no interval, there is no answer
 
 
 @final
@@ -75,10 +79,12 @@ def interval_of(there: Transfer, wide: tuple[Beyond, ...] = ()) -> Interval | No
     Raises:
         RequestError: so far beyond that a number would mean nothing.
     """
-    for x in there.beyond:
-        if x.factor > _TOO_FAR:
-            raise RequestError(f"{x}: nothing that was measured says what happens there.")
-    return None if wide or any(x.factor > _FAR for x in there.beyond) else there.interval(0.95)
+    beyond = math.prod(x.factor for x in there.beyond)
+    if beyond > _TOO_FAR:
+        raise RequestError(
+            f"{', and '.join(map(str, there.beyond))}: nothing that was measured says what happens there."
+        )
+    return None if wide or beyond > _FAR else there.interval(0.95)
 
 
 @final

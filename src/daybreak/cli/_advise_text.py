@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 
 from daybreak.cli._answer import table
+from daybreak.cli.advise import between
 
 if TYPE_CHECKING:
     from daybreak.advice import Arm, TextAdvice
@@ -13,14 +14,9 @@ if TYPE_CHECKING:
 def show(console: Console, advice: "TextAdvice") -> None:
     """The expected step, what each form of repetition gains and costs, and what to do."""
     expected = advice.expected
-    assert expected.interval is not None  # noqa: S101
-    low, high = expected.interval
     ranges = ", ".join(f"{_NAMES[name]} {x:g} to {y:g}" for name, (x, y) in advice.measured.items())
     lines = [
-        (
-            f"An induction head, if every sequence repeats a passage: {expected.steps:,.0f} steps, "
-            f"95 % of runs between {low:,.0f} and {high:,.0f}."
-        ),
+        (f"An induction head, if every sequence repeats a passage: {expected.steps:,.0f} steps{between(expected)}."),
         f"By steps = {expected.formula}, from our runs of text-laws.",
         f"Measured at {ranges}.",
         *(f"This extrapolates: {x}." for x in expected.beyond),

@@ -13,7 +13,7 @@ from daybreak.cli._lab import FolderPath, open_lab
 from daybreak.errors import RequestError
 
 if TYPE_CHECKING:
-    from daybreak.advice import Advice, Gain, Reference
+    from daybreak.advice import Advice, Expected, Gain, Reference
 
 _SETTINGS = {  # with the least value of each
     "single-location": {"T": 8, "d": 1},
@@ -148,11 +148,8 @@ def _named(names: Sequence[str] | dict[str, int]) -> str:
 
 def _show(console: Console, advice: "Advice", *, own_lab: bool) -> None:
     expected = advice.expected
-    between = ""
-    if expected.interval is not None:
-        between = f", 95 % of runs between {expected.interval.low:,.0f} and {expected.interval.high:,.0f}"
     lines = [
-        f"Without repetition: {expected.steps:,.0f} steps{between}.",
+        f"Without repetition: {expected.steps:,.0f} steps{between(expected)}.",
         f"By plateau = {expected.formula}, from {advice.reference.source}."
         + ("" if own_lab or advice.task == "recall" else " --lab DIR would use runs of your own."),
         *_measured(advice),
@@ -173,6 +170,13 @@ def _show(console: Console, advice: "Advice", *, own_lab: bool) -> None:
     _print(console, [*_recommended(advice), *advice.why_not, f"Next: {advice.command}"])
     for line in advice.cautions:
         console.print(f"Note: {line}", style="dim", markup=False, highlight=False)
+
+
+def between(expected: "Expected") -> str:
+    """In which steps 95 % of runs should emerge; empty if that is not known."""
+    if expected.interval is None:
+        return ""
+    return f", 95 % of runs between {expected.interval.low:,.0f} and {expected.interval.high:,.0f}"
 
 
 def _measured(advice: "Advice") -> list[str]:

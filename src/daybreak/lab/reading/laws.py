@@ -62,10 +62,10 @@ def table(lab: "Lab", where: str | None = None) -> Table:
     return runs | {"configuration": _configurations(runs)}
 
 
-def fit(form: str, runs: Mapping[str, NDArray], method: "Method | None" = None) -> FittedLaw:
+def fit(form: str, runs: Mapping[str, NDArray], method: "Method | None" = None, draws: int | None = None) -> FittedLaw:
     """Fit a law to the table of a lab.
 
-    Intervals come from a cluster bootstrap over configurations if some have several seeds and there are more
+    Intervals come from a cluster bootstrap over configurations, with `draws` draws, if some have several seeds and there are more
     configurations than coefficients; otherwise from Student's t.
     """
     from daybreak.measure import fit_law
@@ -101,6 +101,7 @@ def fit(form: str, runs: Mapping[str, NDArray], method: "Method | None" = None) 
         censored="censored",
         method=chosen,
         cluster="configuration" if resampled else None,
+        bootstrap=draws if resampled else None,
     )
     return FittedLaw(law, np.unique(configuration).size, resampled)
 

@@ -151,21 +151,18 @@ def agrees(law: Law, paper: Published, columns: Mapping[str, str], tolerance: fl
 
 
 def local_exponents(runs: Table, one: str, other: str) -> str:
-    """The exponents of two settings between neighbouring sizes, averaged over the other one."""
+    """The exponents of two settings between neighbouring sizes, at each value of the other one that has two sizes or more."""
     texts = []
     for name, fixed in ((one, other), (other, one)):
-        sizes = [float(x) for x in np.unique(runs[name])]
-        parts = ", ".join(f"{a:g} to {b:g}: {_slope(runs, name, fixed, a, b):.2f}" for a, b in pairwise(sizes))
-        texts.append(f"exponents of {name} from {parts}")
+        for x in np.unique(runs[fixed]):
+            sizes = np.unique(runs[name][runs[fixed] == x])
+            parts = ", ".join(f"{a:g} to {b:g}: {_slope(runs, name, fixed, x, a, b):.2f}" for a, b in pairwise(sizes))
+            if parts:
+                texts.append(f"exponents of {name} at {fixed} = {x:g} from {parts}")
     return "; ".join(texts)
 
 
-def _slope(runs: Table, name: str, other: str, low: float, high: float) -> float:
-    """The exponent of a setting between two of its values, over the values of the other that both have."""
-    logs = []
-    for x in np.unique(runs[other]):
-        rows = [(runs[name] == value) & (runs[other] == x) for value in (low, high)]
-        if all(row.any() for row in rows):
-            first, second = (_runs.geometric_mean(runs, row) for row in rows)
-            logs.append(np.log(second / first) / np.log(high / low))
-    return float(np.mean(logs)) if logs else float("nan")
+def _slope(runs: Table, name: str, fixed: str, x: float, low: float, high: float) -> float:
+    """The exponent of a setting between two of its values, at a value of the other one."""
+    first, second = (_runs.geometric_mean(runs, (runs[name] == value) & (runs[fixed] == x)) for value in (low, high))
+    return float(np.log(second / first) / np.log(high / low))
