@@ -72,7 +72,7 @@ def test_rows_of_runs_that_the_figure_does_not_have_are_not_lost(tmp_path: Path)
     elsewhere = [replace(run, seed=run.seed + 100) for run in RUNS]
     for runs, count in ((RUNS[:2], 2), (elsewhere, 4)):
         with pytest.raises(
-            WorkError, match=f"have {count} runs that the figure does not have here, such as .* Leave out --add"
+            WorkError, match=f"have {count} runs that the figure does not have here, such as .* leave out --add"
         ):
             studies.reproduce(_study(runs), "laptop", tmp_path, tmp_path / "other", add=True, workers=1)
     assert {x.name: x.read_bytes() for x in folder.iterdir()} == before
@@ -104,18 +104,16 @@ def test_a_run_that_diverged_is_trained_once(tmp_path: Path) -> None:
     wild = replace(RUNS[0], optimizer=replace(RUNS[0].optimizer, name="sgd", learning_rate=1e30))
     runs = [wild, *RUNS[1:]]
     whole = studies.reproduce(_study(runs), "laptop", tmp_path / "whole", tmp_path / "lab", workers=1)
-    assert _claims(whole.folder)["diverged"] == [wild.id]
     assert _ids(whole.folder / "curves.parquet") - _ids(whole.folder / "plateaus.parquet") == {wild.id}
     out = tmp_path / "parts"
     folder = studies.reproduce(_study(RUNS[1:]), "laptop", out, tmp_path / "lost", workers=1).folder
     for lab in ("second", "third"):
         studies.reproduce(_study(runs), "laptop", out, tmp_path / lab, add=True, workers=1)
         assert contents(folder) == contents(whole.folder)
-        assert _claims(folder)["diverged"] == [wild.id]
     assert set(times(tmp_path / "second")) == {wild.id}
     assert not times(tmp_path / "third")
     studies.judge_again(_study(runs), "laptop", out)
-    assert _claims(folder)["diverged"] == [wild.id]
+    assert set(_claims(folder)["trained"]) == {run.id for run in runs}
 
 
 def test_without_claims_the_time_of_earlier_runs_is_not_known(tmp_path: Path) -> None:
@@ -147,14 +145,45 @@ def test_what_nothing_can_be_added_to_stays_as_it_is(tmp_path: Path) -> None:
     shutil.rmtree(folder)
 
     studies.reproduce(_study(RUNS[:2]), "smoke", tmp_path, tmp_path / "lab", workers=1)
-    plateaus = tables.read(folder / "plateaus.parquet")
-    older = {name: column for name, column in plateaus.items() if name != "precision"}
     curves = tables.read(folder / "curves.parquet")
-    for name, table in (("plateaus", older), ("curves", curves | {"more": curves["seed"]})):
-        kept = tables.read(folder / f"{name}.parquet")
+    for name, table in (("curves", curves | {"more": curves["seed"]}), ("extra", curves)):
         tables.write(folder, name, table)
         before = {x.name: x.read_bytes() for x in folder.iterdir()}
-        with pytest.raises(WorkError, match="another version wrote them"):
-            studies.reproduce(_study(RUNS[:3]), "smoke", tmp_path, tmp_path / "other", add=True, workers=1)
+        with pytest.raises(WorkError, match="one is missing, or another version wrote them"):
+            studies.reproduce(_study(RUNS[:3]), "smoke", tmp_path, tmp_path / "lab", add=True, workers=1)
         assert {x.name: x.read_bytes() for x in folder.iterdir()} == before
-        tables.write(folder, name, kept)
+        tables.write(folder, "curves", curves)
+
+
+def test_tables_without_the_precision_are_of_float32(tmp_path: Path) -> None:
+    whole = studies.reproduce(_study(RUNS), "laptop", tmp_path / "whole", tmp_path / "lab", workers=1)
+    folder = studies.reproduce(_study(RUNS[:2]), "laptop", tmp_path / "parts", tmp_path / "lab", workers=1).folder
+    plateaus = tables.read(folder / "plateaus.parquet")
+    tables.write(folder, "plateaus", {name: column for name, column in plateaus.items() if name != "precision"})
+    studies.reproduce(_study(RUNS), "laptop", tmp_path / "parts", tmp_path / "lab", add=True, workers=1)
+    assert contents(folder) == contents(whole.folder)
+
+
+def test_a_table_that_is_missing_is_said_to_be(tmp_path: Path) -> None:
+    folder = studies.reproduce(_study(RUNS), "laptop", tmp_path, tmp_path / "lab", workers=1).folder
+    (folder / "plateaus.parquet").unlink()
+    for add in (True, False):
+        with pytest.raises(WorkError, match="have no 'plateaus': a table is missing"):
+            if add:
+                studies.reproduce(_study(RUNS), "laptop", tmp_path, tmp_path / "lab", add=True, workers=1)
+            else:
+                studies.judge_again(_study(RUNS), "laptop", tmp_path)
+
+
+def test_a_run_without_a_row_in_some_table_is_not_lacking(tmp_path: Path) -> None:
+    def half(saved: list[Saved]) -> dict[str, dict[str, np.ndarray]]:
+        return {
+            "plateaus": _runs.plateaus(saved, ()),
+            "first": _runs.plateaus([x for x in saved if x.run.seed == 0], ()),
+        }
+
+    study = replace(STUDY, data=TrainedData(lambda scale: RUNS, half))
+    studies.reproduce(study, "laptop", tmp_path, tmp_path / "lab", workers=1)
+    again = studies.reproduce(study, "laptop", tmp_path, tmp_path / "empty", add=True, workers=1)
+    assert (again.added, again.runs) == (0, 4)
+    assert not times(tmp_path / "empty")

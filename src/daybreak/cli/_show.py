@@ -95,7 +95,11 @@ class Show:
         _fields(console, "end", {name: x for name, x in data.get("final", {}).items() if isinstance(x, float)})
         if provenance := data.get("provenance"):
             commit = provenance.get("commit")
-            _fields(console, "source", provenance | {"commit": commit and commit[:12]})
+            _fields(
+                console,
+                "source",
+                provenance | {"commit": commit and commit[:12] + "-dirty" * commit.endswith("-dirty")},
+            )
         if "traceback" in data:
             console.print(f"\n{plain(data['traceback']).rstrip()}", highlight=False)
         elif shown.curves is None:

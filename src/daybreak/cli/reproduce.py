@@ -12,7 +12,7 @@ from daybreak.cli._answer import MOST_WORKERS, Answer, Json, WholeNumber, check_
 from daybreak.cli._confirm import confirmed
 from daybreak.cli._lab import FolderPath
 from daybreak.cli._watch import clock, how_long, measured_rates, watching
-from daybreak.errors import RequestError
+from daybreak.errors import RequestError, WorkError
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -124,7 +124,13 @@ class Reproduce:
         done = []
         for i, study in enumerate(chosen, start=1):
             title = f"{i}/{len(chosen)} {study.name}: {study.title}"
-            done.append(self._judge_again(study, title) if self.from_tables else self._measure(study, title))
+            try:
+                done.append(self._judge_again(study, title) if self.from_tables else self._measure(study, title))
+            except WorkError as error:
+                if not done:
+                    raise
+                names = ", ".join(x.study.name for x in done)
+                raise WorkError(f"{error} Done before that, and written to {str(self.out)!r}: {names}.") from None
         return done
 
     def _judge_again(self, study: "Study", title: str) -> "Reproduction":
@@ -180,13 +186,18 @@ class Reproduce:
     def _missing(self, chosen: "Sequence[Study]", lab: "Lab") -> "list[list[Run]]":
         from daybreak import studies
 
-        return [studies.missing(self._left(study), self.scale, lab) for study in chosen]
+        return [studies.missing(self._left(study, refuse=not self.list), self.scale, lab) for study in chosen]
 
-    def _left(self, study: "Study") -> "Study":
-        """A study with the runs that it is to have: with --add those that the tables lack."""
+    def _left(self, study: "Study", *, refuse: bool = True) -> "Study":
+        """A study with the runs that are to be trained: with --add those that the tables lack; all if nothing can be added to them."""
         from daybreak import studies
 
-        return studies.lacking(study, self.scale, self.out) if self.add else study
+        try:
+            return studies.lacking(study, self.scale, self.out) if self.add else study
+        except WorkError:
+            if refuse:
+                raise
+            return study
 
     def _listing(self) -> Answer:
         """All figures, with costs as far as rates are known; those that are named, with costs from rates that are measured now."""
@@ -275,6 +286,10 @@ def show(console: Console, done: "Sequence[Reproduction]", report: Path) -> None
                         highlight=False,
                         style="dim" if label == "note" else None,
                     )
+        if one.added is not None:
+            console.print(
+                f"  {one.added:,} of {one.runs:,} runs added; the others were in the tables.", highlight=False
+            )
         console.print(f"  {one.folder}", highlight=False)
     verdicts = [claim.verdict for one in done for claim in one.findings.claims]
     console.print(", ".join(f"{verdicts.count(x)} {x}" for x in _COLOURS if x in verdicts), highlight=False)

@@ -38,10 +38,6 @@ def trainable(runs: list[Run]) -> list[Run]:
     return [replace(run, precision="float32") for run in runs]
 
 
-PLATEAU_COLUMNS = frozenset(("id", "precision", "seed", "plateau", "censored", "configuration"))
-"""Columns of every table of plateaus, besides settings."""
-
-
 def plateaus(saved: Sequence[Saved], settings: Sequence[str]) -> Table:
     """One row for each run: its settings, and the plateau at the level of its own stop rule.
 

@@ -26,13 +26,13 @@ class Before:
         folder: of the results.
         tables: by name; none if nothing was measured yet.
         training_seconds: what its runs took; None if that is not known.
-        diverged: ids of runs that were trained and diverged: some tables have no row of them.
+        trained: ids of the runs that the tables were made of, with or without rows in each; None if that is not known.
     """
 
     folder: Path
     tables: Tables
     training_seconds: float | None
-    diverged: frozenset[str]
+    trained: frozenset[str] | None
 
 
 def read_before(folder: Path) -> Before:
@@ -42,36 +42,44 @@ def read_before(folder: Path) -> Before:
         WorkError: if a table or `claims.json` is not what a study writes.
     """
     document = read(folder).document if (folder / CLAIMS).exists() else {}
-    seconds, diverged = document.get("training_seconds"), document.get("diverged", [])
+    seconds, trained = document.get("training_seconds"), document.get("trained")
     known = isinstance(seconds, int | float)
-    if not (known or seconds is None) or not isinstance(diverged, list):
+    if not (known or seconds is None) or not isinstance(trained, list | None):
         raise WorkError(f"{folder / CLAIMS} is not what a study writes: delete it, and use the same command again.")
-    return Before(folder, tables.read_all(folder), float(seconds) if known else None, frozenset(map(str, diverged)))
+    ids = None if trained is None else frozenset(map(str, trained))
+    return Before(folder, _with_precision(tables.read_all(folder)), float(seconds) if known else None, ids)
+
+
+def _with_precision(before: Tables) -> Tables:
+    """Tables of plateaus from before there was a choice have no column of the precision: it was float32."""
+    plateaus = before.get("plateaus")
+    if plateaus is None or "id" not in plateaus or "precision" in plateaus:
+        return before
+    return before | {"plateaus": plateaus | {"precision": np.full(plateaus["id"].size, "float32")}}
 
 
 def lacking(training: TrainedData, scale: Scale, before: Before) -> TrainedData:
-    """What is left to train: the runs that one of the tables has no row of, unless they diverged.
+    """What is left to train: the runs that the tables were not made of.
 
     Raises:
-        WorkError: if a table does not name its runs, was written by another version, or has runs that the grid does not have.
+        WorkError: if a table does not name its runs, or has runs that the grid does not have.
     """
     runs = training.runs(scale)
     for name, table in before.tables.items():
         if "id" not in table:
             raise WorkError(
-                f"nothing can be added to the table {name!r} in {before.folder}: its rows do not name their runs. Leave out --add."
+                f"nothing can be added to the table {name!r} in {before.folder}: its rows do not name their runs. "
+                f"Without --add all {len(runs):,} runs are trained, and the tables replaced."
             )
-        if name == "plateaus" and _runs.PLATEAU_COLUMNS - table.keys():
-            raise _other_version(before.folder)
     ids = [set(table["id"].tolist()) for table in before.tables.values()]
     others = set().union(*ids) - {run.id for run in runs}
     if others:
         raise WorkError(
             f"the tables in {before.folder} have {len(others):,} runs that the figure does not have here, such as {min(others)}: its "
-            "grid changed, or this machine lacks their precision. They would be lost. Leave out --add to train all runs "
-            "and replace the tables, or write to another folder with --out."
+            "grid changed, or this machine lacks their precision. They would be lost. Write to another folder with --out; or leave "
+            f"out --add to train all {len(runs):,} runs and replace the tables."
         )
-    have = set.intersection(*ids) | before.diverged if ids else set()
+    have = before.trained if before.trained is not None and ids else set.intersection(*ids) if ids else set()
     left = [run for run in runs if run.id not in have]
     return replace(training, runs=lambda _: left)
 
@@ -88,18 +96,15 @@ def merge(before: Before, added: Tables, runs: Sequence[Run]) -> Tables:
         WorkError: if columns differ.
     """
     if added and _columns(before.tables) != _columns(added):
-        raise _other_version(before.folder)
+        raise WorkError(
+            f"nothing can be added to the tables in {before.folder}: one is missing, or another version wrote them, with other columns. "
+            f"Without --add all {len(runs):,} runs are trained, and the tables replaced."
+        )
     again = [name for table in added.values() for name in table["id"].tolist()]
     whole = {name: _joined(table, added.get(name), again) for name, table in before.tables.items()}
     place = {run.id: i for i, run in enumerate(runs)}
     configurations = _runs.configurations(runs)
     return {name: _ordered(table, place, configurations) for name, table in whole.items()}
-
-
-def _other_version(folder: Path) -> WorkError:
-    return WorkError(
-        f"nothing can be added to the tables in {folder}: another version wrote them, with other columns. Leave out --add."
-    )
 
 
 def _columns(tables: Tables) -> dict[str, set[str]]:
@@ -109,7 +114,7 @@ def _columns(tables: Tables) -> dict[str, set[str]]:
 def _joined(table: Table, added: Table | None, again: Iterable[str]) -> Table:
     """Rows of both; of a run that was trained again, because an interruption left it in some tables only, the new ones."""
     kept = select(table, ~np.isin(table["id"], [*again]))
-    return kept if added is None or not added["id"].size else stack(kept, added)
+    return kept if added is None or not added["id"].size else stack(added, kept)
 
 
 def _ordered(table: Table, place: dict[str, int], configurations: np.ndarray) -> Table:

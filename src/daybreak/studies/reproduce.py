@@ -36,7 +36,7 @@ class Reproduction:
     """A study carried out at a scale: its findings, their folder, and how long it took.
 
     For a study that trains, `runs` is the number of its runs, `training_seconds` what all of them took, now or before, if that is
-    known, and `diverged` has the ids of those that diverged.
+    known, `trained` has their ids, and `added` is how many of them were added to tables that there were before.
     """
 
     study: Study
@@ -46,15 +46,16 @@ class Reproduction:
     seconds: float
     runs: int = 0
     training_seconds: float | None = None
-    diverged: tuple[str, ...] = ()
+    trained: tuple[str, ...] = ()
+    added: int | None = None
 
     def as_json(self) -> dict[str, Any]:
         """The findings as plain data."""
         trained: dict[str, Any] = {"runs": self.runs} if self.runs else {}
         if self.training_seconds is not None:
             trained["training_seconds"] = round(self.training_seconds)
-        if self.diverged:
-            trained["diverged"] = list(self.diverged)
+        if self.trained:
+            trained["trained"] = list(self.trained)
         return {
             "study": f"{self.study.paper}/{self.study.name}",
             "title": self.study.title,
@@ -116,21 +117,21 @@ class _Cost(NamedTuple):
 
     runs: int = 0
     training_seconds: float | None = None
-    diverged: tuple[str, ...] = ()
+    trained: tuple[str, ...] = ()
+    added: int | None = None
 
 
 def _with_those_before(
     data: TrainedData, scale: Scale, before: adding.Before | None, saved: list[Saved]
 ) -> tuple[Tables, _Cost]:
     """The tables of all runs of a study, and what these took, from those that were trained now and the tables before."""
-    seconds = sum(x.result.seconds for x in saved)
-    diverged = {x.result.id for x in saved if x.result.outcome == "diverged"}
+    seconds, runs = sum(x.result.seconds for x in saved), data.runs(scale)
+    ids = tuple(run.id for run in runs)
     if before is None or not before.tables:
-        return data.tables(saved), _Cost(len(saved), seconds, tuple(sorted(diverged)))
-    runs = data.runs(scale)
+        return data.tables(saved), _Cost(len(saved), seconds, ids)
     measured = adding.merge(before, data.tables(saved) if saved else {}, runs)
     total = None if before.training_seconds is None else before.training_seconds + seconds
-    return measured, _Cost(len(runs), total, tuple(sorted(diverged | before.diverged)))
+    return measured, _Cost(len(runs), total, ids, len(saved))
 
 
 def lacking(study: Study, scale: Scale, out: Path) -> Study:
@@ -165,18 +166,18 @@ def judge_again(study: Study, scale: Scale, out: Path) -> Reproduction:
             "or leave out --from-tables to measure it."
         )
     before = read(folder).document if (folder / CLAIMS).exists() else {}
-    cost = _Cost(before.get("runs", 0), before.get("training_seconds"), tuple(before.get("diverged", ())))
-    try:
-        return _judged(study, scale, folder, measured, start, cost)
-    except KeyError as missing:
-        raise WorkError(
-            f"the tables in {folder} have no {missing}: another version wrote them. Measure them again."
-        ) from None
+    cost = _Cost(before.get("runs", 0), before.get("training_seconds"), tuple(before.get("trained", ())))
+    return _judged(study, scale, folder, measured, start, cost)
 
 
 def _judged(study: Study, scale: Scale, folder: Path, measured: Tables, start: float, cost: "_Cost") -> Reproduction:
     """Judge, draw, and write both."""
-    findings = study.judge(measured)
+    try:
+        findings = study.judge(measured)
+    except KeyError as name:
+        raise WorkError(
+            f"the tables in {folder} have no {name}: a table is missing, or another version wrote them. Measure the figure again."
+        ) from None
     if scale == "smoke" and isinstance(study.data, TrainedData):
         findings = _undecided(findings)
     with pictures.look():

@@ -41,6 +41,7 @@ def _rises(saved: list[Saved]) -> dict[str, np.ndarray]:
         record, task = x.record, index.settings(to_json(x.run))
         accuracy = record.curves["clean_accuracy"]
         row = {
+            "id": x.run.id,
             "seed": x.run.seed,
             "N": task["N"],
             "V": task["V"],

@@ -102,6 +102,7 @@ def _times(saved: list[Saved]) -> Table:
         off = np.flatnonzero(shown < 1) if shown is not None else np.array([], int)
         rows.append(
             {
+                "id": x.run.id,
                 "task": "recall" if recall else "regression",
                 "condition": _condition(x),
                 "seed": x.run.seed,
@@ -142,6 +143,7 @@ def _curves(saved: list[Saved]) -> Table:
         curves = {name: values[rows] for name, values in x.record.curves.items()}
         parts.append(
             {
+                "id": np.repeat(x.run.id, rows.size),
                 "task": np.repeat("recall" if recall else "regression", rows.size),
                 "condition": np.repeat(_condition(x), rows.size),
                 "seed": np.repeat(x.run.seed, rows.size),

@@ -82,7 +82,7 @@ def _hops(saved: list[Saved]) -> Table:
         if x.record is None or x.run.model.first_attention != "learned":  # pyright: ignore[reportAttributeAccessIssue]
             continue
         steps, curves = x.record.steps, x.record.curves
-        row = {"N": x.run.task.N, "seed": x.run.seed, "emerged": x.record.outcome == "emerged"}  # pyright: ignore[reportAttributeAccessIssue]
+        row = {"id": x.run.id, "N": x.run.task.N, "seed": x.run.seed, "emerged": x.record.outcome == "emerged"}  # pyright: ignore[reportAttributeAccessIssue]
         row["accuracy"] = fig17.half_way(steps, curves["clean_accuracy"])
         for name, curve in (("copying", curves["value_to_key"]), ("selecting", curves["attention"])):
             layer = int(np.argmax(curve[-1].mean(axis=-1)))

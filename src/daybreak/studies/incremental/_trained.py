@@ -69,7 +69,8 @@ def curves(saved: Sequence[Saved], **settings: Any) -> Table:
     for i, (run, record, task) in enumerate(records(saved)):
         kl, blocks, lags = (record.curves[name] for name in ("kl", "block_mass", "lag_mass"))
         heads = blocks.shape[2]
-        rows = {name: np.full(len(record.steps), values[i]) for name, values in settings.items()}
+        rows = {"id": np.full(len(record.steps), run.id)}
+        rows |= {name: np.full(len(record.steps), values[i]) for name, values in settings.items()}
         rows |= {"seed": np.full(len(record.steps), run.seed), "step": record.steps}
         rows |= {"loss": record.curves["clean_loss"], "train_loss": record.curves["train_loss"], "excess": kl[:, -1]}
         rows |= {f"kl_{n + 1}": kl[:, n] for n in range(task.K)}
