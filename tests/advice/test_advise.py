@@ -69,6 +69,23 @@ def test_an_extrapolation_is_stated_with_its_factor(results: Path) -> None:
     assert widths[0] > 2 * widths[1], "an interval is wider where nothing was measured"
 
 
+def test_a_corner_that_was_not_measured_does_not_lie_inside(results: Path) -> None:
+    path = results / "emergence" / "fig3" / "laptop" / "plateaus.parquet"
+    before = parquet.read_table(path)
+    table = {name: before[name].to_numpy() for name in before.column_names}
+    without = (table["T"] < 64) | (table["d"] < 32)
+    parquet.write_table(pa.table({name: column[without] for name, column in table.items()}), path)
+    try:
+        reference = law_of_results("fig3", results)
+        inside = {
+            (T, d): reference.covers({"T": T, "d": d}) for T, d in ((64, 16), (48, 12), (32, 32), (64, 32), (48, 24))
+        }
+    finally:
+        parquet.write_table(before, path)
+    assert inside == {(64, 16): True, (48, 12): True, (32, 32): True, (64, 32): False, (48, 24): False}
+    assert law_of_results("fig3", results).covers({"T": 48, "d": 24})
+
+
 def test_far_from_what_was_measured_there_is_no_interval_and_further_no_answer(results: Path) -> None:
     reference = law_of_results("fig3", results)
     assert reference.expected({"T": 640, "d": 8}, 256).interval is not None, "ten times"

@@ -30,6 +30,7 @@ def test_it_gives_the_same_answer_in_every_folder_and_says_what_it_rests_on(caps
         "from our runs of fig3. --lab DIR would use runs of your own.",
         "Measured with single-location at T ",
         "This extrapolates: T = 640 is 5.0 times beyond the largest measured, 128.",
+        "By the law of paper A, figure 3, 0.76 d^1.29 T^0.8 B^-0.8: 1,9",
         "→ ",
         "Recommended: ",
         "your setting is away from it by T 5 times, d 2 times",

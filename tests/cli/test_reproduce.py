@@ -24,7 +24,7 @@ def test_the_list_names_every_figure_with_cost_and_state(capsys) -> None:
     listed = {x["name"]: x for x in json.loads(capsys.readouterr().out)["studies"]}
     for figure in ("1a", "1b", "1c", "2-left", "2-right", *range(3, 18)):
         assert f"fig{figure}" in listed
-    assert listed["fig1b"]["scales"]["smoke"] == {"results": True, "runs": 0, "trained": 0}
+    assert listed["fig1b"]["scales"]["smoke"] == {"results": True, "runs": 0, "trained": 0, "in_tables": None}
     three = listed["fig3"]
     assert three["minutes"].keys() == three["scales"].keys() == {"smoke", "laptop", "paper"}
     assert three["scales"]["laptop"]["trained"] == 0 < three["scales"]["laptop"]["runs"]

@@ -47,6 +47,8 @@ def test_tables_are_those_of_all_runs_trained_at_once(tmp_path: Path) -> None:
     part = studies.reproduce(_study(RUNS[1:3]), "laptop", out, tmp_path / "lost", workers=1)
     shutil.rmtree(tmp_path / "lost")
     _write_claims(part.folder, training_seconds=7200)
+    (status,) = studies.statuses([_study(RUNS)], out, Lab(tmp_path / "none"))
+    assert (status["laptop"].in_tables, status["laptop"].runs) == (2, 4)
     added = studies.reproduce(_study(RUNS), "laptop", out, tmp_path / "other", add=True, workers=1)
     assert set(times(tmp_path / "other")) == {RUNS[0].id, RUNS[3].id}, "only these are trained"
     assert contents(added.folder) == contents(whole.folder)

@@ -76,7 +76,7 @@ def test_what_training_took_is_not_forgotten(tmp_path: Path) -> None:
     before = json.loads((folder / "claims.json").read_text())
     done = studies.judge_again(study, "laptop", tmp_path)
     assert before["runs"] > 0
-    assert (done.runs, round(done.training_seconds)) == (before["runs"], before["training_seconds"])
+    assert (done.runs, round(done.training_seconds or 0)) == (before["runs"], before["training_seconds"])
 
 
 def test_a_file_in_the_way_is_refused(tmp_path: Path) -> None:

@@ -56,7 +56,7 @@ def test_nothing_twice_and_a_lost_run_alone(tmp_path: Path) -> None:
     lab, states = tmp_path / "lab", []
     first = studies.reproduce(STUDY, "laptop", tmp_path / "first", lab, workers=1, on_change=states.append)
     assert (first.runs, len(times(lab))) == (4, 4)
-    assert first.training_seconds > 0
+    assert first.training_seconds
     assert states[-1].outcomes.total() == 4
     assert [claim.verdict for claim in first.findings.claims] == ["holds"]
 
@@ -72,9 +72,9 @@ def test_nothing_twice_and_a_lost_run_alone(tmp_path: Path) -> None:
     shutil.rmtree(lab / "runs" / lost)
     assert studies.statuses([STUDY], tmp_path / "again", Lab(lab)) == [
         {
-            "smoke": StudyStatus(results=False, runs=2, trained=2),
-            "laptop": StudyStatus(results=True, runs=4, trained=3),
-            "paper": StudyStatus(results=False, runs=4, trained=3),
+            "smoke": StudyStatus(results=False, runs=2, trained=2, in_tables=None),
+            "laptop": StudyStatus(results=True, runs=4, trained=3, in_tables=None),
+            "paper": StudyStatus(results=False, runs=4, trained=3, in_tables=None),
         }
     ]
     once_more = studies.reproduce(STUDY, "laptop", tmp_path / "once_more", lab, workers=1)

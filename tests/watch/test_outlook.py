@@ -43,6 +43,15 @@ def test_growth_of_two_heads_in_sixteen_is_forecast() -> None:
     assert answer.interval.low < answer.median < answer.interval.high
 
 
+def test_attention_in_percent_is_not_read_as_attention_that_does_not_grow() -> None:
+    record = Record(None, "planted", {}, INDUCTION, lambda sentence: None)
+    for i, step in enumerate(range(0, 400, 20)):
+        record.append(step, {"induction": np.full((1, 2), 6.0 + i), "loss": 3.5})
+    answer = outlook(record, Emerges("loss", 0.1, "down"), "induction")
+    assert isinstance(answer, NotEnoughEvidence)
+    assert answer.reason == "induction is no attention: it lies between 6 and 25, not between 0 and 1."
+
+
 def test_emerged() -> None:
     record = _record(1600)
     record.append(1700, {"induction": np.full((2, 8), 0.5)})

@@ -50,6 +50,11 @@ class Advice:
         """Expected plateau with a form of repetition."""
         return self.expected.steps / option.gains[0].factor
 
+    @property
+    def steps_by_paper(self) -> float:
+        """The plateau without repetition by the published law."""
+        return float(self.reference.paper.predict({"B": [1.0], **{name: [x] for name, x in self.setting.items()}})[0])
+
     def distance(self, gain: Gain) -> dict[str, float]:
         """By which factor each number of the setting differs from where a gain was measured, without those that do not."""
         return distance(gain, self.here)
@@ -63,6 +68,7 @@ class Advice:
             "law": {"source": self.reference.source, "formula": self.expected.formula},
             "measured": {name: list(ends) for name, ends in self.reference.measured.items()},
             "plateau": self.expected.steps,
+            "by_paper": self.steps_by_paper,
             "interval": self.expected.interval,
             "beyond": [x.as_json() for x in self.expected.beyond],
             "options": [self._option(x) for x in self.options],

@@ -128,6 +128,17 @@ class Reference:
         ends = {name: (float(self.runs[name].min()), float(self.runs[name].max())) for name in SETTINGS[self.task]}
         return ends | {"width": (float(self.width), float(self.width))}
 
+    def covers(self, setting: Mapping[str, int]) -> bool:
+        """Whether there are runs on every side of a setting: as small or smaller in each number, as large or larger, and both mixed."""
+        if self.runs is None:
+            return False
+        (one, first), (other, second) = setting.items()
+        sides = [
+            (self.runs[one] <= first, self.runs[one] >= first),
+            (self.runs[other] <= second, self.runs[other] >= second),
+        ]
+        return all(bool((x & y).any()) for x in sides[0] for y in sides[1])
+
     def gain_of_copies(self, B: int, setting: Mapping[str, int]) -> Gain | None:
         """What B copies gain by a law with a power of B; None if there is none."""
         where = {

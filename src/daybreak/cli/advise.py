@@ -183,9 +183,19 @@ def _measured(advice: "Advice") -> list[str]:
     """What was measured, and how far the setting is from it."""
     ranges = [f"{name} {_range(*ends)}" for name, ends in advice.reference.measured.items()]
     lines = [f"Measured with {advice.task} at {', '.join(ranges)}."] if ranges else []
-    if not advice.expected.beyond:
-        return [*lines, "This setting lies inside of that."] if ranges else lines
-    return [*lines, *(f"This extrapolates: {x}." for x in advice.expected.beyond)]
+    if ranges and not advice.expected.beyond:
+        inside = advice.reference.covers(advice.setting)
+        return [
+            *lines,
+            "This setting lies inside of that."
+            if inside
+            else "Each number lies inside of that, but there are no runs on every side of their combination.",
+        ]
+    lines += [f"This extrapolates: {x}." for x in advice.expected.beyond]
+    if ranges and advice.expected.beyond:
+        paper = advice.reference.paper
+        lines.append(f"By the law of {paper.source}, {paper.formula}: {advice.steps_by_paper:,.0f} steps.")
+    return lines
 
 
 def _recommended(advice: "Advice") -> list[str]:
@@ -203,6 +213,11 @@ def _recommended(advice: "Advice") -> list[str]:
     if gain.measured:
         away = ", ".join(f"{name} {x:,.3g} times" for name, x in advice.distance(gain).items())
         lines.append(f"That was measured at {where}" + (f"; your setting is away from it by {away}." if away else "."))
+    theory = best.gains[-1]
+    if theory.source == "theory" and theory.factor < 1:
+        lines.append(
+            f"By theory it is slower than no repetition here ({theory.factor:.2f} times as fast): try one seed of each first."
+        )
     return lines
 
 

@@ -263,7 +263,16 @@ def _cell(minutes: float, status: "StudyStatus", cost: "StudyCost | None") -> st
     """The status of a study at a scale, as a cell of the list."""
     duration = clock(60 * minutes) if cost is None else f"{_left(cost)} left here"
     trained = f"{status.trained:,}/{status.runs:,} runs" if status.runs else ""
-    return ", ".join(x for x in (duration, trained, "done" if status.results else "") if x)
+    return ", ".join(x for x in (duration, trained, _done(status)) if x)
+
+
+def _done(status: "StudyStatus") -> str:
+    """Whether results are written; of another grid than today's, if their tables lack runs of it."""
+    if not status.results:
+        return ""
+    if status.in_tables is None or status.in_tables == status.runs:
+        return "done"
+    return f"tables have {status.in_tables:,} of {status.runs:,}" if status.in_tables else "done with an older grid"
 
 
 def _left(cost: "StudyCost") -> str:

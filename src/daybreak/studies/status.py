@@ -8,6 +8,7 @@ from typing import final, get_args
 from daybreak._machine import cores
 from daybreak.lab import Lab
 from daybreak.lab.reading.expected import expected_steps
+from daybreak.studies import tables
 from daybreak.studies._study import Scale, Study, TrainedData
 from daybreak.studies.results import CLAIMS
 from daybreak.training import Run
@@ -16,11 +17,19 @@ from daybreak.training import Run
 @final
 @dataclass(frozen=True)
 class StudyStatus:
-    """A study at a scale: whether its results are written, and how many of its runs are trained."""
+    """A study at a scale.
+
+    Args:
+        results: whether they are written.
+        runs: of today's grid.
+        trained: how many of these a lab has.
+        in_tables: how many of these the tables of the results have; None if they do not name their runs.
+    """
 
     results: bool
     runs: int
     trained: int
+    in_tables: int | None
 
 
 def statuses(studies: Sequence[Study], out: Path, lab: Lab) -> list[dict[Scale, StudyStatus]]:
@@ -28,9 +37,11 @@ def statuses(studies: Sequence[Study], out: Path, lab: Lab) -> list[dict[Scale, 
     done = {result.id for result in lab.results() if result.outcome != "failed"}
 
     def status(study: Study, scale: Scale) -> StudyStatus:
-        written = (out / study.paper / study.name / scale / CLAIMS).exists()
-        runs = study.data.runs(scale) if isinstance(study.data, TrainedData) else []
-        return StudyStatus(written, len(runs), sum(run.id in done for run in runs))
+        folder = out / study.paper / study.name / scale
+        runs = [run.id for run in study.data.runs(scale)] if isinstance(study.data, TrainedData) else []
+        named = tables.ids(folder) if runs else None
+        in_tables = None if named is None else len(named & set(runs))
+        return StudyStatus((folder / CLAIMS).exists(), len(runs), sum(name in done for name in runs), in_tables)
 
     return [{scale: status(study, scale) for scale in get_args(Scale)} for study in studies]
 

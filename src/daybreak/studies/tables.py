@@ -35,3 +35,15 @@ def read(path: Path) -> Table:
 def read_all(folder: Path) -> Tables:
     """The tables in a folder by their names; none if there is no such folder."""
     return {path.stem: read(path) for path in sorted(folder.glob("*.parquet"))}
+
+
+def ids(folder: Path) -> set[str] | None:
+    """The runs that the tables in a folder name; None if none of them names any, or if one cannot be read."""
+    found: set[str] | None = None
+    try:
+        for path in folder.glob("*.parquet"):
+            if "id" in parquet.read_schema(path).names:
+                found = (found or set()) | set(parquet.read_table(path, columns=["id"])["id"].to_pylist())
+    except (OSError, pa.ArrowInvalid):
+        return None
+    return found

@@ -36,6 +36,11 @@ def outlook(
     probes = _leading(heads)
     answer = measure.forecast(steps, values, emerges.level, probes, direction=emerges.direction, prior=prior)
     if isinstance(answer, NotEnoughEvidence) and probes is None and prior is None:
+        if not _is_attention(heads):
+            ends = f"{np.nanmin(heads):g} and {np.nanmax(heads):g}"
+            return NotEnoughEvidence(
+                answer.at, f"{probe} is no attention: it lies between {ends}, not between 0 and 1."
+            )
         return NotEnoughEvidence(
             answer.at, f"no head has {_RISEN:g} times the {probe or 'attention'} that it began with."
         )
@@ -44,13 +49,17 @@ def outlook(
 
 def _leading(heads: np.ndarray) -> np.ndarray | None:
     """The heads that take part by now; None if none has grown by more than drift."""
-    if len(heads) < 2 or not np.all((heads >= 0) & (heads <= 1)):
+    if len(heads) < 2 or not _is_attention(heads):
         return None
     start, now = np.maximum(heads[0], 1e-12), np.maximum(heads[-2:].mean(axis=0), 1e-12)
     if now.max() < _RISEN * start.max():
         return None
     growth = np.log(now / start)
     return heads[:, growth >= _TAKES_PART * growth.max()]
+
+
+def _is_attention(heads: np.ndarray) -> bool:
+    return bool(np.all((heads >= 0) & (heads <= 1)))
 
 
 def checked(record: Record, name: str, level: float | None, direction: str | None) -> Emerges:

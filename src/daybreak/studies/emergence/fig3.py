@@ -3,8 +3,8 @@
 Criteria for the larger grid, written on 2026-11-18 before any of its runs: T in {32, 64, 128} × d in {16, 32, 64}; B in {2, 4, 8}
 at T = 128 with d in {16, 32}; three seeds; budget of twice the paper's law plus 500 steps; loss 0.1 on clean data ends a plateau.
 Changed on the same day, still before any of the runs: products in bfloat16 (claim R11: that moves no plateau). Planned too, and
-at first left out for the hours that they take: T = 128 with d = 64, and T = 256. Without them A3 was undecided (T^0.69, 0.595 to 0.791).
-On 2026-11-19 T = 128 with d = 64 and T = 256 with d = 16 were trained too, by the same rule. T = 256 with d = 32 is still left out.
+at first left out for the hours that they take: T = 128 with d = 64, and T = 256. Without them A3 was undecided (T^0.69, 0.595 to 0.791):
+so T = 128 with d = 64 and T = 256 with d = 16 were added to the grid on 2026-11-19, with the same rule. T = 256 with d = 32 is left out.
 - A3 is judged on the runs with B = 1. It holds if the 95 % intervals (cluster bootstrap over configurations, censored
   runs counted as such) of both exponents lie within 0.2 of the paper's 1.29 and 0.80. It fails if one lies beyond.
   Otherwise it is undecided.
@@ -96,7 +96,8 @@ def _judge(tables: Tables) -> Findings:
             ours=f"{law}; with an offset: {_with_offset(alone)}; {_trained.local_exponents(alone, 'T', 'd')}",
             verdict=_trained.agrees(law, _trained.published(3)[0], {"a": "d", "b": "T"}),
             note=f"Grid: {_runs.grid_of(alone, 'T', 'd')}. Holds if both 95 % intervals lie within 0.2 of the paper's exponents, "
-            "fails if one lies entirely outside. The offset and the exponents between neighbouring sizes do not decide.",
+            "fails if one lies entirely outside. The offset and the exponents between neighbouring sizes do not decide. The grid was "
+            "enlarged, with the same rule, after a first verdict was undecided.",
         ),
         _copies("A3-B", "on clean data", with_copies["clean"], by_data["clean"]),
         _copies("A3-B-train", "on data like those of training", with_copies["training"], by_data["training"]),
