@@ -73,7 +73,8 @@ Every figure that was reproduced here, at the largest scale that was run, with i
 Paper A is Zucchet, D'Angelo, Lampinen, Chan (2025), arXiv 2505.17863; paper B is Yüksel, Alvarez Lucendo, Flammarion (2026),
 arXiv 2602.19143.
 In the scoreboard, the paper's grid is that of `--scale paper`, as far as the paper's text gives it. Seeds are those of one
-configuration, and costs are those of two cores without a GPU.
+configuration. Costs are what the workers of a run took by the clock, added up; no GPU was used. A study that has runs of another one
+states their cost too.
 """
 
 
