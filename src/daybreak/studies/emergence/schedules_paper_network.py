@@ -139,7 +139,11 @@ def _draw(tables: Tables, findings: Findings):
             one = select(mine, mine["seed"] == seed)
             label = ("none" if form is None else _name(form)) if seed == mine["seed"].min() else None
             left.plot(one["step"], one["clean_loss"], color=colour, lw=1.2, alpha=0.8, label=label)
-    left.set(xlabel="step", ylabel="clean loss", ylim=(0, None))
+    left.set(
+        xlabel="step",
+        ylabel="clean loss",
+        ylim=(0, 1.6 * float(np.median(curves["clean_loss"][rows_of(curves, None)]))),
+    )
     left.legend()
     _factors(right, runs)
     pictures.caption(figure, "Lines: seeds. Points: over pairs of equal seed, with 95 % intervals; open: a bound.")
