@@ -62,7 +62,7 @@ def test_judged_again_it_says_the_same_and_measures_nothing(tmp_path: Path) -> N
     assert studies.judge_again(study, "smoke", tmp_path).findings.claims
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
     (folder / "curve.parquet").rename(folder / "other.parquet")
-    with pytest.raises(WorkError, match="have no 'curve': another version wrote them"):
+    with pytest.raises(WorkError, match="have no 'curve': a table is missing, or another version wrote them"):
         studies.judge_again(study, "smoke", tmp_path)
 
 

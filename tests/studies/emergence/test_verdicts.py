@@ -46,7 +46,7 @@ def test_figure_3(tmp_path: Path) -> None:
     results = findings("fig3", tmp_path / "a", _figure_3)
     assert _by_id(results) == {"A3": "holds", "A3-B": "holds", "A3-B-train": "holds"}
     assert re.search(r"0\.\d+ d\^1\.(2|3)\d T\^0\.(7|8)\d \+ \d", results.claims[0].ours), "no offset was planted"
-    assert re.search(r"exponents of T from 32 to 64: 0\.(7|8)\d", results.claims[0].ours)
+    assert re.search(r"exponents of T at d = 16 from 32 to 64: 0\.(7|8)\d", results.claims[0].ours)
     other = verdicts("fig3", tmp_path / "b", lambda run: _figure_3(run, T=0.3, B=0.8), _figure_3)
     assert other == {"A3": "fails", "A3-B": "fails", "A3-B-train": "holds"}, "the last one is about other data"
 

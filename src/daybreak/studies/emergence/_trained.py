@@ -154,8 +154,8 @@ def local_exponents(runs: Table, one: str, other: str) -> str:
     """The exponents of two settings between neighbouring sizes, at each value of the other one that has two sizes or more."""
     texts = []
     for name, fixed in ((one, other), (other, one)):
-        for x in np.unique(runs[fixed]):
-            sizes = np.unique(runs[name][runs[fixed] == x])
+        for x in map(float, np.unique(runs[fixed])):
+            sizes = map(float, np.unique(runs[name][runs[fixed] == x]))
             parts = ", ".join(f"{a:g} to {b:g}: {_slope(runs, name, fixed, x, a, b):.2f}" for a, b in pairwise(sizes))
             if parts:
                 texts.append(f"exponents of {name} at {fixed} = {x:g} from {parts}")
