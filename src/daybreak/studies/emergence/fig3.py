@@ -26,7 +26,7 @@ from daybreak.studies import _runs, _verdicts
 from daybreak.studies._study import Claim, Findings, Study, Table, Tables, select
 from daybreak.studies.emergence import _trained
 
-HOURS = 1.0  # of two cores for the laptop grid
+HOURS = 1.7  # of two cores for the laptop grid
 REGIME = {"T": (32.0, 128.0), "d": (16.0, 64.0)}
 """Lengths and dimensions that laws of regressions are judged on: none smaller, and up to the larger or beyond."""
 _FORM = "C * d**a * T**b * B**c"
