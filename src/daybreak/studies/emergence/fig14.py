@@ -16,7 +16,7 @@ from daybreak.studies.emergence import _trained
 
 _FORM = "C * d**a * T**b"
 _REGIME = {"T": (16.0, 128.0), "d": (16.0, 32.0)}
-_HOURS = 3  # of two cores for the laptop grid
+_HOURS = 2  # of two cores for the laptop grid
 _VARIANTS = {  # position, whether there is a feature; in the order of the paper's panels
     "feature, random": ("random", True),
     "feature, fixed": ("fixed", True),
