@@ -29,11 +29,11 @@ def test_it_gives_the_same_answer_in_every_folder_and_says_what_it_rests_on(caps
     for words in (
         "from our runs of fig3. --lab DIR would use runs of your own.",
         "Measured with single-location at T ",
-        "This extrapolates: T = 640 is 5.0 times beyond the largest measured, 128.",
+        "This extrapolates: T = 640 is 2.5 times beyond the largest measured, 256.",
         "By the law of paper A, figure 3, 0.76 d^1.29 T^0.8 B^-0.8: 1,9",
         "→ ",
         "Recommended: ",
-        "your setting is away from it by T 5 times, d 2 times",
+        "your setting is away from it by T 10 times, d 4 times",
         "Next: daybreak train single-location --task.T 640 --task.d 8",
         "Note:",
     ):

@@ -19,6 +19,7 @@ from daybreak.lab.reading.groups import Group, differing, groups
 from daybreak.lab.reading.published import published
 from daybreak.measure import Law
 from daybreak.models import MODELS
+from daybreak.studies._runs import DRAWS
 from daybreak.studies.results import StudyResult
 from daybreak.training import Optimizer, Schedule, Stop
 
@@ -177,7 +178,7 @@ def fit(source: Source, form: str, rows: Columns, settings: tuple[str, ...]) -> 
     if source.study is None:
         return laws.fit(form, rows).law
     read = {name: rows[name] for name in ("id", CONFIGURATION, *settings)}
-    return laws.fit(form, read | {"plateau": rows[y], "censored": censored(source, rows)}, "tobit").law
+    return laws.fit(form, read | {"plateau": rows[y], "censored": censored(source, rows)}, "tobit", DRAWS).law
 
 
 def censored(source: Source, rows: Columns) -> NDArray[np.bool_]:

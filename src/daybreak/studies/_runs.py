@@ -19,8 +19,9 @@ Sweeps = Mapping[Scale, str]
 """What to train at each scale, as the text of a sweep file."""
 
 
-_DRAWS = 20_000  # of configurations: with 1 000 the ends of an interval change by up to 0.01 with the seed, and verdicts with them
 _ROWS = 100  # evaluations that are kept of a run's curves
+DRAWS = 20_000
+"""Draws of configurations for the intervals of a law: with 1 000 their ends, and verdicts with them, change with the seed of the draws."""
 
 
 def training(sweeps: Sweeps, tables: Callable[[list[Saved]], Tables]) -> TrainedData:
@@ -125,7 +126,7 @@ def curve_table(saved: Sequence[Saved], settings: Sequence[str], names: Sequence
 
 def law(form: str, table: Table) -> Law:
     """A law by censored maximum likelihood; intervals by cluster bootstrap over configurations where there are enough."""
-    return laws.fit(form, table, "tobit", _DRAWS).law
+    return laws.fit(form, table, "tobit", DRAWS).law
 
 
 def grid_of(table: Table, *names: str) -> str:
